@@ -38,7 +38,7 @@ from headwater.model import (
     Transformation,
     names_nested,
 )
-from headwater.openlineage.writing.nested_fields import nested_fields
+from headwater.model.nested_types import nested_fields
 
 _MOST_FIELDS = 2_000
 _MOST_EDGES = 20_000
@@ -106,7 +106,7 @@ def _is_nested(kind: str) -> bool:
 
 def _parts(kind: str) -> list[tuple[str, str]]:
     """The names and types within a struct, or an array or map that holds structs."""
-    return [(one.name, one.type or "") for one in nested_fields(kind) or ()] if _is_nested(kind) else []
+    return [(one.name, one.type) for one in nested_fields(kind) or ()] if _is_nested(kind) else []
 
 
 def nested_lineage(columns: Iterable[tuple[str, Attribute, Trace]], deciding: Paths) -> ColumnLineage:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from headwater.errors import PolicyError
 from headwater.model import Job
 from headwater.model.nested_names import nested_name
-from headwater.openlineage.writing.nested_fields import Path
+from headwater.model.nested_types import Path
 from headwater.policies.documents import path_lines
 from headwater.policies.findings import Finding
 from headwater.policies.flows import Flows, TagPath

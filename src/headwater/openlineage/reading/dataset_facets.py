@@ -18,6 +18,7 @@ from headwater.model import (
     Symlink,
 )
 from headwater.model.field_names import twins_among
+from headwater.model.name_keys import key_of
 from headwater.openlineage.identifiers import NAMES, WRITE
 from headwater.openlineage.reading.json_values import Record, record, records, remembered, remembered_by_content, text
 
@@ -92,10 +93,12 @@ _REPLACED = {one.value: one for one in ReplacedRows}
 class Schema(tuple[SchemaField, ...]):
     """The fields of a schema facet; ``twins`` are the names in lower case that several of them have.
 
+    ``digest`` is equal for equal names and types in the same order.
     ``whole`` has nested fields and descriptions too, as a version of the dataset keeps them. ``descriptions`` are those
     of fields by name, each with those of its nested fields.
     """
 
+    digest: bytes
     twins: frozenset[str]
     whole: VersionSchema
     descriptions: dict[str, str]
@@ -104,6 +107,7 @@ class Schema(tuple[SchemaField, ...]):
     def of(cls, fields: Sequence[Record]) -> "Schema":
         """The schema of these fields."""
         made = cls(_schema_field(field.get("name"), field.get("type")) for field in fields)
+        made.digest = key_of(*(part for field in made for part in (field.name, field.type)))
         made.twins = twins_among(field.name for field in made)
         made.whole = version_schema(fields)
         made.descriptions = {text(one, "name"): texts for one in fields if (texts := "\n".join(descriptions(one)))}
@@ -118,6 +122,12 @@ def twins_of(seen: DatasetDescription) -> frozenset[str]:
 def schema_of_version(seen: DatasetDescription) -> VersionSchema | None:
     """The schema of a dataset's version as its facet has it; None without fields."""
     return seen.schema.whole if seen.schema and isinstance(seen.schema, Schema) else None
+
+
+def schema_digest(seen: DatasetDescription) -> bytes:
+    """The digest of a dataset's schema facet."""
+    assert isinstance(seen.schema, Schema)
+    return seen.schema.digest
 
 
 def descriptions_of(seen: DatasetDescription) -> Mapping[str, str]:
@@ -158,31 +168,39 @@ def description(value: Record) -> DatasetDescription:
     return DatasetDescription(
         named,
         _schema(facets.get("schema")),
-        tuple(_symlinks(facets)),
+        tuple(_symlinks(facets)) if "symlinks" in facets else (),
         text(facets, _LIFECYCLE, _LIFECYCLE),
         text(facets, "dataSource", "name"),
         text(facets, "version", "datasetVersion") or text(facets, "datasetVersion", "datasetVersion"),
-        tuple(_name_changes(facets, named)),
-        tuple(_field_changes(facets)),
+        tuple(_name_changes(facets, named)) if NAMES in facets or _LIFECYCLE in facets else (),
+        tuple(_field_changes(facets)) if NAMES in facets else (),
         text(facets, "documentation", "description"),
     )
 
 
-def replaced_rows(output: Record) -> tuple[ReplacedRows | None, bool]:
-    """The rows that an output replaces by its facet ``headwater_write``, and whether it was a part of the dataset.
+class ReplacedVersion(NamedTuple):
+    """The rows that an output replaces by its facet ``headwater_write``; None without it, and for unknown values.
 
-    None without the facet, and for a value that nobody knows.
+    ``partition`` says that it was a part of the dataset. ``restores`` is the version whose rows it has again, empty
+    where it is not known; None where none are restored.
     """
+
+    rows: ReplacedRows | None = None
+    partition: bool = False
+    restores: str | None = None
+
+
+_NONE_REPLACED = ReplacedVersion()
+
+
+def replaced_version(output: Record) -> ReplacedVersion:
+    """The rows that an output of an event replaces."""
     found = record(output, "outputFacets")
     if not found:
-        return None, False
-    return _REPLACED.get(text(found, WRITE, "replaces")), bool(record(found, "subset"))
-
-
-def restored_version(output: Record) -> str | None:
-    """The version whose rows an output has again, empty where it is not known; None where none are restored."""
-    facet = record(output, "outputFacets", WRITE)
-    return text(facet, "restores", "version") if isinstance(facet.get("restores"), dict) else None
+        return _NONE_REPLACED
+    facet = record(found, WRITE)
+    restores = text(facet, "restores", "version") if isinstance(facet.get("restores"), dict) else None
+    return ReplacedVersion(_REPLACED.get(text(facet, "replaces")), bool(record(found, "subset")), restores)
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:

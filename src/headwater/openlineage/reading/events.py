@@ -263,8 +263,7 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
         gaps += whole_sources(lineage, described.dataset)
-        restores = facets.restored_version(item)
-        output = WrittenDataset(described, lineage, *facets.replaced_rows(item), restores)
+        output = WrittenDataset(described, lineage, *facets.replaced_version(item))
         # A rename creates no edge: both names are one column in the store.
         written.append(replace(output, lineage=None) if output.renamed else output)
     return tuple(written), [*gaps, *explicit.gaps]

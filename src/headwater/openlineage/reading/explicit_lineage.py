@@ -7,6 +7,7 @@ meant: a gap says so.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from headwater.model import Dataset, Gap, Job
 from headwater.openlineage.identifiers import COVERAGE
@@ -24,7 +25,7 @@ _STEP = {
 _WHY = "the event names the dataset as a source, and no column of it: each column of it is taken to go in"
 
 
-@dataclass(slots=True)
+@dataclass
 class ExplicitLineage:
     """The explicit ``lineage`` facets of one event; ``gaps`` are of the outputs whose entries were read.
 
@@ -40,7 +41,7 @@ class ExplicitLineage:
 
         The facet of the dataset goes before that of the job.
         """
-        entry = record(item, "facets", "lineage") or self._entries().get(output, {})
+        entry = record(item, "facets", "lineage") or self._entries.get(output, {})
         if not entry or record(self.event, "run", "facets", COVERAGE):
             return entry
         fields = record(entry, "fields")
@@ -51,6 +52,7 @@ class ExplicitLineage:
         of_dataset = [one for one in whole if one["field"] != WHOLE or _place(one) not in named]
         return {"inputs": of_dataset, "fields": {name: {"inputs": some} for name, some in of_fields.items()}}
 
+    @cached_property
     def _entries(self) -> dict[Dataset, Record]:
         """The entries of the job's facet by dataset."""
         entries = records(self.event, "job", "facets", "lineage", "entries")

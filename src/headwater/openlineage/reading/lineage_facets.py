@@ -32,6 +32,8 @@ def column_lineage(output: Record, entry: Record) -> EncodedLineage | None:
     facet = record(output, "facets").get("columnLineage")
     if earlier := record(output, "outputFacets", WRITE, "earlier"):
         return _with_earlier(entry, facet, earlier)
+    if not entry:  # as most
+        return None if facet is None else _column_lineage(facet)
     if _names_columns(entry):
         return _explicit(entry)
     wholes = records(entry, "inputs")

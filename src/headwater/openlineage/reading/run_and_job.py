@@ -59,6 +59,8 @@ def _parent(facet: Record) -> Parent | None:
 
 
 def _gaps(run: Record) -> list[Gap]:
+    if COVERAGE not in run and "extractionError" not in run:  # as most
+        return []
     reported = [
         Gap(text(gap, "kind"), text(gap, "what"), text(gap, "why"), text(gap, "output"))
         for gap in records(run, COVERAGE, "gaps")

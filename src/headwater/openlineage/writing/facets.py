@@ -39,14 +39,15 @@ from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFiel
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
+from headwater.model.nested_types import nested_fields
 from headwater.openlineage.identifiers import COVERAGE, NAMES, PRODUCER, own_schema
 from headwater.openlineage.writing.extension_facets import with_extension_facets
 from headwater.openlineage.writing.names import names_facet
-from headwater.openlineage.writing.nested_fields import nested_fields
 from headwater.redaction import redact, redact_literals
 
 _Facet = TypeVar("_Facet")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=:|$)")
+_DEEPEST = 50  # fields within fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,15 +257,16 @@ def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobF
 
 
 def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> SchemaDatasetFacet | None:
-    columns = [_column(field.name, field.type) for field in fields]
+    columns = [_field(field.name, field.type) for field in fields]
     return SchemaDatasetFacet(columns, producer=settings.producer) if columns else None
 
 
 @lru_cache(maxsize=4096)
-def _column(name: str, kind: str) -> SchemaDatasetFacetFields:
+def _field(name: str, kind: str, depth: int = 0) -> SchemaDatasetFacetFields:
     """One object for equal columns, since a job reads and writes the same wide tables again and again."""
-    within = nested_fields(kind)
-    return SchemaDatasetFacetFields(name, kind or None, fields=list(within) if within else None)
+    within = (nested_fields(kind) if depth <= _DEEPEST else None) or ()
+    fields = [_field(one.name, one.type, depth + 1) for one in within]
+    return SchemaDatasetFacetFields(name, kind or None, fields=fields or None)
 
 
 def _catalog(entry: model.CatalogEntry | None, settings: FacetSettings) -> CatalogDatasetFacet | None:

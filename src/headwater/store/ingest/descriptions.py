@@ -1,17 +1,16 @@
 """The descriptions that an event has of its datasets, once names are resolved: schema, lifecycle, version, runs."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from sqlalchemy import bindparam, select, update
 
-from headwater.model import DatasetDescription, SchemaField
+from headwater.model import DatasetDescription
 from headwater.model.field_names import caseless, own_name
 from headwater.model.name_keys import key_of
 from headwater.model.nested_names import name_parts, nested_name
-from headwater.openlineage.reading.dataset_facets import descriptions_of, schema_of_version
+from headwater.model.nested_types import field_within
+from headwater.openlineage.reading.dataset_facets import descriptions_of, schema_digest, schema_of_version
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatedSchema
 from headwater.store.ingest.ids import IdResolver
@@ -84,14 +83,9 @@ def _propose_schema(ids: IdResolver, dataset: int, seen: DatasetDescription, at:
     placed = [(by_name[field.name], field.type, field.name) for field in fields]
     if ids.fields.renames(dataset):
         placed = [(*one[:2], one[2] if ids.fields.still_named(dataset, one[2], at) else "") for one in placed]
-    ids.rows.propose_schema(dataset, DatedSchema(at, _digest(tuple(fields)), tuple(placed)), written=written)
+    ids.rows.propose_schema(dataset, DatedSchema(at, schema_digest(seen), tuple(placed)), written=written)
     for name, description in descriptions_of(seen).items():
         ids.rows.describe_field(by_name[name], dataset, description[:_LONGEST_TEXT], at)
-
-
-@lru_cache(maxsize=1000)
-def _digest(fields: tuple[SchemaField, ...]) -> bytes:
-    return key_of(*(part for field in fields for part in (field.name, field.type)))
 
 
 def _tag(ids: IdResolver, owner: int, seen: DatasetDescription, event: Event, at: int) -> None:

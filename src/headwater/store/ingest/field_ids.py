@@ -7,7 +7,7 @@ from itertools import filterfalse
 
 from sqlalchemy import Connection, bindparam, insert, select
 
-from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
+from headwater.model.field_names import FieldRename, caseless, first_name, own_name, own_renames, present_name
 from headwater.model.name_keys import key_of, keys_of
 from headwater.model.time import BEGINNING
 from headwater.store import schema
@@ -89,7 +89,7 @@ class FieldIds:
             if fields is not None:
                 twins = self.twins(dataset)
                 for name in _new(of_dataset, fields.by(by)):
-                    own = own_name(name, twins)
+                    own = own_name(name, twins) if twins else caseless(name)
                     spelled.append((dataset, own, name))
                     if own not in fields.own:
                         new[dataset, own] = name
@@ -104,20 +104,23 @@ class FieldIds:
 
     def twins(self, dataset_id: int) -> frozenset[str]:
         """The names in lower case that several fields of a dataset have; most stores have none."""
+        return self._all_twins().get(dataset_id, frozenset())
+
+    def _all_twins(self) -> dict[int, frozenset[str]]:
         if self._twins is None:
             found: dict[int, set[str]] = {}
             for dataset, name in self._connection.execute(_TWINS):
                 found.setdefault(dataset, set()).add(name)
             self._twins = {dataset: frozenset(names) for dataset, names in found.items()}
-        return self._twins.get(dataset_id, frozenset())
+        return self._twins
 
     def add_twins(self, dataset_id: int, names: frozenset[str]) -> None:
         """Add that several fields of a dataset, which has none yet, have a name that differs in case only."""
         new = names - self.twins(dataset_id)
-        if new and self._twins is not None:
+        if new:
             rows = [{"dataset_id": dataset_id, "key": key_of(name), "name": name} for name in sorted(new)]
             self._connection.execute(insert(schema.field_twin), rows)
-            self._twins[dataset_id] = self.twins(dataset_id) | new
+            self._all_twins()[dataset_id] = self.twins(dataset_id) | new
 
     def has_any(self, dataset_id: int) -> bool:
         """Whether a dataset has any field."""
@@ -186,9 +189,10 @@ class FieldIds:
         """Read the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         missing = [one for one in datasets if one not in self._fields and not self.renames(one)]
         self._fields |= {one: DatasetFields() for one in missing}
+        twins = self._all_twins()
         for dataset, name, field_id, by in _FIELDS_OF.bare(self._connection, missing):
             fields = self._fields[dataset]
-            fields.own[own_name(name, self.twins(dataset))] = field_id
+            fields.own[own_name(name, twins[dataset]) if dataset in twins else caseless(name)] = field_id
             fields.spelled(by, name, field_id)
 
     def _new_field(self, dataset_id: int, name: str, by: int) -> Values:

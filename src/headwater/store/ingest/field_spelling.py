@@ -98,9 +98,8 @@ class Spellings:
     def of_new_field(self, field_id: int) -> Spelling:
         """The spelling for the row of a new field."""
         by, name = self._proposed.pop(field_id)
-        spelling = Spelling(name, name, by)
         current = self._current.pop(field_id, None)
-        return spelling if current is None else spelling.called(current)
+        return Spelling(name, name, by) if current is None else Spelling(current, name, CURRENT)
 
     def write(self, connection: Connection, new: Collection[int]) -> None:
         """Write the spellings of fields that are there; those of ``new`` ones are for `of_new_field`."""

@@ -17,9 +17,9 @@ class DescribedFields(NamedTuple):
     schema: Sequence[SchemaField]
 
     @property
-    def names(self) -> Iterator[str]:
+    def names(self) -> list[str]:
         """The names of the fields, in their order."""
-        return (field.name for field in self.schema)
+        return [field.name for field in self.schema]
 
 
 class Batch(NamedTuple):

@@ -18,7 +18,7 @@ from headwater.store.questions.answers import (
     Hop,
     Overwrite,
 )
-from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.edges import Link, Row
 from headwater.store.questions.walk.path_transformations import strongest_first
 from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import pairs_for, rows_for
@@ -30,9 +30,9 @@ _POSSIBLE = select(_REPLACEMENT.dataset_id, _REPLACEMENT.at, _RUN.uuid, _RUN.job
 _POSSIBLE = _POSSIBLE.join(schema.run, _RUN.id == _REPLACEMENT.run_id).where(~_REPLACEMENT.certain)
 
 
-def pairs_of(links: Iterable[Link], dataset_of: Mapping[int, int]) -> set[Pair]:
+def pairs_of(rows: Iterable[Row], dataset_of: Mapping[int, int]) -> set[Pair]:
     """The jobs and outputs of some links."""
-    return {(one.job, dataset_of[one.output] if one.output > 0 else -one.output) for one in links}
+    return {(job, dataset_of[output] if output > 0 else -output) for _, output, _, job in rows}
 
 
 def overwrites(connection: Connection, pairs: Iterable[Pair], at: int | None = None) -> dict[Pair, Overwrite]:

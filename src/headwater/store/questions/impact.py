@@ -41,8 +41,8 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of, closure.nodes)
         bare = bare_datasets(closure, Direction.DOWN)
         known = names.datasets(connection, bare.keys() - gone, bounds.as_of)
-        writing = _writing(closure, names.jobs(connection, {link.job for link in closure.links}))
-        runs = overwrites(connection, pairs_of(closure.links, closure.dataset_of), bounds.as_of)
+        writing = _writing(closure, names.jobs(connection, {row[3] for row in closure.rows}))
+        runs = overwrites(connection, pairs_of(closure.rows, closure.dataset_of), bounds.as_of)
     replacing: dict[int, set[Overwrite]] = {}
     for (_, output), run in runs.items():
         replacing.setdefault(output, set()).add(run)
@@ -68,7 +68,7 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
 def _writing(closure: Closure, jobs: Mapping[int, Job]) -> dict[int, tuple[Job, ...]]:
     """The jobs that write each dataset, by name."""
     writing: dict[int, set[int]] = {}
-    for link in closure.links:
-        writing.setdefault(closure.owner(link.output), set()).add(link.job)
+    for job, dataset in pairs_of(closure.rows, closure.dataset_of):
+        writing.setdefault(dataset, set()).add(job)
     by_name = attrgetter("namespace", "name")
     return {dataset: tuple(sorted((jobs[one] for one in own), key=by_name)) for dataset, own in writing.items()}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from headwater.model.nested_names import nested_name
-from headwater.openlineage.writing.nested_fields import field_within, nested_fields, paths_within
+from headwater.model.nested_types import field_within, nested_fields, paths_within
 from headwater.store.questions.snapshots import (
     WHOLE,
     ColumnName,
@@ -91,5 +91,5 @@ def _outline(type_: str) -> str:
     """
     kind = type_.partition("<")[0]
     within = () if kind == "struct" else nested_fields(type_) or ()
-    inner = ",".join(_outline(one.type or "") for one in within)
+    inner = ",".join(_outline(one.type) for one in within)
     return f"{kind}<{inner}>" if inner else kind

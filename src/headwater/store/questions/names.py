@@ -1,5 +1,6 @@
 """From ids back to names, for what is shown."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,15 +9,16 @@ from sqlalchemy import Connection, Select, func, or_, select
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.field_names import FieldRename, first_name, former_name
 from headwater.model.nested_names import nested_name
+from headwater.model.nested_types import field_within
 from headwater.model.time import BEGINNING, FOREVER
-from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
+from headwater.store.ingest.field_spelling import READ
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob, Node
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.read_model.fields import ended_fields
 from headwater.store.read_model.presence import presence
-from headwater.store.read_model.visibility import described_datasets, described_fields
+from headwater.store.read_model.visibility import described_datasets, sight_of
 from headwater.store.sql.rows import Lookup, rows_for
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
@@ -26,7 +28,10 @@ _CALLED = select(_DATASET.id, _DATASET.namespace, _DATASET.name)
 _CALLED = _CALLED.add_columns(_NAME.id.label("name_id"), _NAME.namespace, _NAME.name, _NAME.since, _NAME.until)
 _CALLED = _CALLED.select_from(schema.dataset).outerjoin(schema.dataset_name, _NAME.dataset_id == _DATASET.id)
 _DATASETS = Lookup(_CALLED, _DATASET.id)
-_FIELDS = Lookup(select(schema.field), _FIELD.id)
+_FIELDS = Lookup(select(_FIELD.id, _FIELD.dataset_id, _FIELD.name, _FIELD.type), _FIELD.id)
+_OF_DATASET = select(_FIELD.id, _FIELD.name, _FIELD.type, _FIELD.ordinal)
+_FIELDS_OF = Lookup(_OF_DATASET, _FIELD.dataset_id)
+_DESCRIBED_FIELDS_OF = Lookup(_OF_DATASET.where(_FIELD.spelled_by >= READ), _FIELD.dataset_id)
 _JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
 _WAYS = Lookup(select(schema.transformation), _WAY.id)
 NEVER_STORED = frozenset({GUESS_ID, ANY_COLUMN_ID, OTHER_FORMAT_ID})
@@ -49,14 +54,19 @@ class _Named(NamedTuple):
 
 def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
     """Datasets by id, with their other names: those of now, or of a moment."""
-    shown: dict[int, Dataset] = {}
+    by_id: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in _DATASETS.bare(connection, ids):
+        by_id[row[0]].append(row)
+    found: dict[int, KnownDataset] = {}
     named: dict[int, list[_Named]] = {}
-    for id_, namespace, name, *called in _DATASETS.bare(connection, ids):
-        shown[id_] = Dataset(namespace, name)
-        named.setdefault(id_, []).extend([] if called[0] is None else [_Named(*called)])
+    for id_, rows in by_id.items():
+        shown = rows[0][1:3]
+        found[id_] = KnownDataset(Dataset(*shown), (), id_)
+        if len(rows) > 1 or shown != rows[0][4:6]:  # as few
+            named[id_] = [_Named(*row[3:]) for row in rows if row[3] is not None]
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
-    return {id_: _known(id_, one, then[id_], declared) for id_, one in shown.items()}
+    return found | {id_: _known(found[id_], names, declared) for id_, names in then.items()}
 
 
 def columns(
@@ -66,10 +76,10 @@ def columns(
     if any(one in nodes for one in ids):
         known = columns(connection, {nodes[one][0] if one in nodes else one for one in ids}, at)
         return {one: within(known[nodes[one][0]], nodes[one], one) if one in nodes else known[one] for one in ids}
-    rows = list(_FIELDS(connection, ids))
-    owners = datasets(connection, {row.dataset_id for row in rows}, at)
+    rows = _FIELDS.bare(connection, ids)
+    owners = datasets(connection, {dataset for _, dataset, *_ in rows}, at)
     called = NamesThen(connection, at)
-    return {row.id: Column(owners[row.dataset_id], called(row.dataset_id, row.name), row.type, row.id) for row in rows}
+    return {id_: Column(owners[dataset], called(dataset, name), kind, id_) for id_, dataset, name, kind in rows}
 
 
 def within(column: Column, node: Node, id_: int) -> Column:
@@ -81,12 +91,12 @@ def within(column: Column, node: Node, id_: int) -> Column:
 
 def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
     """The columns of a dataset: in the order of its schema, then those only lineage knows of."""
-    field = schema.field
-    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id, described_fields(connection))).all()
-    ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
-    called = NamesThen(connection, at)
-    then = [row for row in ordered if called.had(row.dataset_id, row.name)]
-    return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in then]
+    fields = _FIELDS_OF if sight_of(connection) is None else _DESCRIBED_FIELDS_OF
+    rows = fields.bare(connection, [dataset.id])
+    ordered = sorted(rows, key=lambda row: (row[3] is None, row[3] or 0, row[1]))
+    called, owner = NamesThen(connection, at), dataset.id
+    then = [row for row in ordered if called.had(owner, row[1])]
+    return [Column(dataset, called(owner, name), kind, id_) for id_, name, kind, _ in then]
 
 
 def current_columns(connection: Connection, dataset: KnownDataset) -> list[Column]:
@@ -189,14 +199,12 @@ def _declared(connection: Connection, names: list[int]) -> set[int]:
     return {other for (other,) in _DECLARED.bare(connection, names)} if names else set()
 
 
-def _known(id_: int, shown: Dataset, names: Sequence[_Named], declared: Collection[int]) -> KnownDataset:
+def _known(of: KnownDataset, names: Sequence[_Named], declared: Collection[int]) -> KnownDataset:
     """A dataset by the name that it goes by, or went by."""
-    if len(names) == 1 and (names[0].namespace, names[0].name) == (shown.namespace, shown.name):
-        return KnownDataset(shown, (), id_)  # as nearly all
-    then = {Dataset(one.namespace, one.name): one.id for one in names}
+    shown, then = of.dataset, {Dataset(one.namespace, one.name): one.id for one in names}
     if then and shown not in then:
         shown = min(then, key=lambda one: (then[one] in declared, one))
-    return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), id_)
+    return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), of.id)
 
 
 def listed(connection: Connection, question: Select[Any]) -> Select[Any]:

@@ -23,7 +23,6 @@ from headwater.store.questions.ends import TO_GUESS, evidence_of_ends, near_colu
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find_column
 from headwater.store.questions.walk.closure import Closure, as_read
-from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Arrivals, Steps, rank
 from headwater.store.store import Store
@@ -77,15 +76,15 @@ def _named(
     wanted = {node: _wanted(found.transformations(node), bounds.edge_type) for node in origins}
     reached = [node for node, paths in wanted.items() if paths]
     columns = names.columns(connection, reached, bounds.as_of, closure.nodes)
-    paths = {node: _shortest(found, node, wanted[node]) for node in columns}
-    jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})
+    paths = {node: found.shortest(node, wanted[node]) for node in columns}
+    jobs = names.jobs(connection, {row[3] for _, path in paths.values() for row in path})
     pairs = (pair for _, path in paths.values() for pair in pairs_of(path, closure.dataset_of))
     overwritten = overwrites(connection, pairs, bounds.as_of)
     applications = names.applications(connection, jobs)
     roots = []
     for node, column in columns.items():
         distance, path = paths[node]
-        on_path = [job for job, _ in groupby(link.job for link in path)]
+        on_path = [job for job, _ in groupby([row[3] for row in path])]
         stages = tuple(application for application, _ in groupby(applications[job] for job in on_path))
         named, known = tuple(jobs[job] for job in on_path), origins[node]
         replaced = (
@@ -103,11 +102,6 @@ def _wanted(paths: tuple[PathTransformation, ...], edge_type: EdgeType | None) -
     if edge_type is None:
         return paths
     return tuple(path for path in paths if path.transformation.direct is (edge_type is EdgeType.DIRECT))
-
-
-def _shortest(found: Arrivals, node: int, paths: tuple[PathTransformation, ...]) -> tuple[int, list[Link]]:
-    nearest = min(paths, key=lambda path: found.distance(node, path))
-    return found.distance(node, nearest), found.links(node, nearest)
 
 
 def _strongest_first(root: Root) -> tuple[tuple[int, ...], Column]:

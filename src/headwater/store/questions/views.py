@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Select, and_, literal, select
 
 from headwater.errors import UnknownName
 from headwater.model import Job
+from headwater.model.nested_types import field_within
 from headwater.model.time import FOREVER
-from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
@@ -72,7 +72,7 @@ def view_of(
             graph,
             {one: type_ for one in closure.distance if (type_ := _type(closure, one, types))},
             in_view | Counter(row.dataset_id for row in fields),
-            overwrites(connection, pairs_of(closure.links, closure.dataset_of), bounds.as_of),
+            overwrites(connection, pairs_of(closure.rows, closure.dataset_of), bounds.as_of),
             {way: _open_columns(connection, closure, way, bounds) for way in (Direction.UP, Direction.DOWN)},
         )
 

@@ -89,7 +89,9 @@ class Lookup:
     def columns(self, connection: Connection, ids: Collection[int]) -> Iterator[list[list[Any]]]:
         """The rows by columns, some ids at a time: they come as a text for each column."""
         for result in self._results(connection, ids, as_texts=True):
-            yield [orjson.loads(text or "[]") for text in result.one()]
+            (texts,) = result.cursor.fetchall()  # without what SQLAlchemy does for each row
+            result.close()
+            yield [orjson.loads(text or "[]") for text in texts]
 
     def _results(
         self, connection: Connection, ids: Collection[int], *, as_texts: bool = False

@@ -11,8 +11,8 @@ from headwater.model import Dataset
 from headwater.model.field_names import place_of
 from headwater.model.name_keys import key_of
 from headwater.model.nested_names import name_parts
+from headwater.model.nested_types import field_within
 from headwater.model.time import FOREVER
-from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Node, Sees

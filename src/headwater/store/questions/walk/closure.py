@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -21,6 +21,7 @@ from headwater.store.questions.answers import Bounds, Direction, Node, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import PastSteps, past_steps
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import Lookup
 
@@ -65,7 +66,7 @@ class Closure:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """The links; none comes twice."""
-        return tuple(map(Link._make, self.rows))
+        return tuple(map(partial(tuple.__new__, Link), self.rows))  # in a third of the time of Link._make
 
     def owner(self, node: int) -> int:
         """The dataset of an end of a link."""
@@ -82,7 +83,7 @@ def walk(connection: Connection, start: Collection[int], direction: Direction, b
     """
     walker = _Walker(connection, edges_within(connection, bounds), direction, bounds)
     unexplored = walker.run(start)
-    if direction is Direction.UP and bounds.as_of is None:
+    if _leads_back(connection, direction, bounds):
         unexplored = walker.go_back(unexplored)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
@@ -106,11 +107,18 @@ def reach(connection: Connection, start: Collection[int], direction: Direction, 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    if direction is Direction.UP and bounds.as_of is None and any_replacement(connection):
+    if _leads_back(connection, direction, bounds):
         return walk(connection, start, direction, bounds)  # it takes links to go back in time
     walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds)
     unexplored = walker.run(start)
     return Closure(walker.distance, {}, {}, (), frozenset(unexplored), walker.limits)
+
+
+def _leads_back(connection: Connection, direction: Direction, bounds: Bounds) -> bool:
+    """Whether links of now may have read what others have replaced since."""
+    if direction is not Direction.UP or bounds.as_of is not None:
+        return False
+    return presence(connection).replacements and any_replacement(connection)
 
 
 def joined(up: Closure, down: Closure) -> Closure:

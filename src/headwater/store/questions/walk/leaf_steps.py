@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Subtype, Transformation
 from headwater.model.field_names import caseless
-from headwater.openlineage.writing.nested_fields import Path, field_within
+from headwater.model.nested_types import Path, field_within
 from headwater.store import schema
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Node
 from headwater.store.questions.walk.closure import Closure

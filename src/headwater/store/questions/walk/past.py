@@ -17,7 +17,6 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Span, Tab
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.edges import STEPS_INSIDE, Row, job_ids, kinds
-from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
@@ -109,7 +108,7 @@ class PastLinks:
         links = [row for row in dict.fromkeys(rows) if row[0] > 0]
         owners = {**self._owners({node for row in links for node in row[:2] if node > 0})}
         new = [one for one in set(owners.values()) if one not in self._ends]
-        found = latest_replacements(self._connection, new) if new and presence(self._connection).replacements else {}
+        found = latest_replacements(self._connection, new) if new else {}
         self._ends |= {one: found.get(one) for one in new}
         links = [row for row in links if self._ends[owners[row[0]]] is not None]
         if not links:

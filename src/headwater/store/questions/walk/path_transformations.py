@@ -4,20 +4,18 @@ There are few distinct ones (a subtype, masking, opaque, whole dataset or not), 
 transformation, however many paths there are, and cycles end.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import NamedTuple
 
 from headwater.graph import reachable
 from headwater.model import IDENTITY, Subtype, Transformation, compose
 from headwater.store.questions.answers import Direction, PathTransformation
 from headwater.store.questions.walk.closure import Closure
-from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.edges import Row
 from headwater.store.questions.walk.past_steps import PastSteps
 
-Step = tuple[int, Link | None]
+Step = tuple[int, Row | None]
 """The next node and the link that leads there; no link between a column and its dataset's own node."""
 
 
@@ -28,16 +26,16 @@ class Steps:
     """
 
     def __init__(self, closure: Closure, direction: Direction, past: PastSteps | None = None) -> None:
-        self._next: dict[int, list[Step]] = {}
-        up = direction is Direction.UP
-        for link in closure.links:
-            near, far = (link.output, link.input) if up else (link.input, link.output)
-            self._next.setdefault(near, []).append((far, Link(*past.real.get(link, link)) if past else link))
-        whole = {link.output for link in closure.links if link.output < 0}
-        for column, dataset in closure.dataset_of.items():
+        self._next: dict[int, list[Step]] = defaultdict(list)
+        up, real = direction is Direction.UP, past.real if past else {}
+        near, far = (1, 0) if up else (0, 1)
+        for row in closure.rows:
+            self._next[row[near]].append((row[far], real.get(row, row)))
+        whole = {row[1] for row in closure.rows if row[1] < 0}
+        for column, dataset in closure.dataset_of.items() if whole else ():
             if -dataset in whole:
-                near, far = (column, -dataset) if up else (-dataset, column)
-                self._next.setdefault(near, []).append((far, None))
+                ends = (column, -dataset) if up else (-dataset, column)
+                self._next[ends[0]].append((ends[1], None))
 
     def __call__(self, node: int) -> Sequence[Step]:
         """The steps from a node."""
@@ -56,12 +54,11 @@ _ORDER = {subtype: place for place, subtype in enumerate(Subtype)}
 _NO_STEP = 0
 
 
-class Arrival(NamedTuple):
-    """How far a column is in some path, over which last step, and from where (a node and the path of its own)."""
+Arrival = tuple[int, Row | None, tuple[int, int] | None]
+"""How far a node is in some path, over which last step, and from where (a node and the path of its own).
 
-    distance: int
-    link: Link | None
-    before: tuple[int, int] | None
+A plain tuple, as links are: those of numbers are of no interest to Python's collector of garbage, those with names are.
+"""
 
 
 class Arrivals:
@@ -71,47 +68,45 @@ class Arrivals:
         self, start: Iterable[int], steps: Steps, transformations: Mapping[int, Transformation], direction: Direction
     ) -> None:
         self._composition = _Composition(transformations, direction)
-        self._found: dict[int, dict[int, Arrival]] = {node: {_NO_STEP: Arrival(0, None, None)} for node in start}
+        self._found: dict[int, dict[int, Arrival]] = defaultdict(dict)
+        self._found[_NO_STEP] = dict.fromkeys(start, (0, None, None))
         self._spread(steps)
+        by_path = [(self._composition.paths[number], nodes) for number, nodes in self._found.items()]
+        self._strongest_first = sorted(by_path, key=lambda one: rank(one[0]))
 
     def transformations(self, node: int) -> tuple[PathTransformation, ...]:
         """The paths of a node, the strongest first: AGGREGATION before IDENTITY, direct before indirect."""
-        return tuple(sorted((self._composition.paths[path] for path in self._found.get(node, ())), key=rank))
+        return tuple([path for path, nodes in self._strongest_first if node in nodes])
 
-    def distance(self, node: int, path: PathTransformation) -> int:
-        """The number of steps to a node in some path."""
-        return self._found[node][self._composition.number(path)].distance
-
-    def jobs(self, node: int, path: PathTransformation) -> list[int]:
-        """The jobs of the shortest path between the start and a node, beginning at the node."""
-        return [job for job, _ in groupby(link.job for link in self.links(node, path))]
-
-    def links(self, node: int, path: PathTransformation) -> list[Link]:
-        """The links of the shortest path between the start and a node, beginning at the node."""
-        links: list[Link] = []
-        at: tuple[int, int] | None = (node, self._composition.number(path))
+    def shortest(self, node: int, paths: Iterable[PathTransformation]) -> tuple[int, list[Row]]:
+        """The number of steps to a node in that of some paths that has the fewest, and its links from the node on."""
+        numbers = map(self._composition.number, paths)
+        path = min(numbers, key=lambda number: self._found[number][node][0])
+        rows: list[Row] = []
+        at: tuple[int, int] | None = (node, path)
         while at is not None:
-            arrival = self._found[at[0]][at[1]]
-            links += [] if arrival.link is None else [arrival.link]
-            at = arrival.before
-        return links
+            _, row, at = self._found[at[1]][at[0]]
+            if row is not None:
+                rows.append(row)
+        return self._found[path][node][0], rows
 
     def indirect(self) -> set[int]:
         """The nodes that are connected with the start in an INDIRECT path."""
-        indirect = {number for number, path in enumerate(self._composition.paths) if not path.transformation.direct}
-        return {node for node, paths in self._found.items() if not indirect.isdisjoint(paths)}
+        return {node for path, nodes in self._strongest_first if not path.transformation.direct for node in nodes}
 
     def _spread(self, steps: Steps) -> None:
-        queue = deque((node, _NO_STEP) for node in self._found)
+        found, extended = self._found, self._composition.extended
+        queue = deque((node, _NO_STEP) for node in found[_NO_STEP])
         while queue:
-            node, path = queue.popleft()
-            distance = self._found[node][path].distance
-            for then, link in steps(node):
-                new = path if link is None else self._composition.extended(path, link)
-                known = self._found.setdefault(then, {})
-                if new not in known:
-                    known[new] = Arrival(distance + (link is not None), link, (node, path))
-                    (queue.append if link is not None else queue.appendleft)((then, new))
+            at = queue.popleft()
+            node, path = at
+            distance = found[path][node][0]
+            for then, row in steps(node):
+                new = path if row is None else extended(path, row)
+                arrived = found[new]
+                if then not in arrived:
+                    arrived[then] = (distance if row is None else distance + 1, row, at)
+                    (queue.appendleft if row is None else queue.append)((then, new))
 
 
 class _Composition:
@@ -131,16 +126,16 @@ class _Composition:
             self.paths.append(path)
         return self._numbers[path]
 
-    def extended(self, path: int, link: Link) -> int:
+    def extended(self, path: int, row: Row) -> int:
         """The number of the path that goes on over a link."""
-        key = (path, link.transformation, link.output < 0)
+        key = (path, row[2], row[1] < 0)
         if key not in self._table:
-            self._table[key] = self.number(self._joined(self.paths[path], link))
+            self._table[key] = self.number(self._joined(self.paths[path], *key[1:]))
         return self._table[key]
 
-    def _joined(self, path: PathTransformation, link: Link) -> PathTransformation:
+    def _joined(self, path: PathTransformation, transformation: int, whole_dataset: bool) -> PathTransformation:
         # A description is of one step, not of a path, and would make as many paths as there are texts.
-        step = PathTransformation(replace(self._transformations[link.transformation], description=""), link.output < 0)
+        step = PathTransformation(replace(self._transformations[transformation], description=""), whole_dataset)
         outer, inner = (path, step) if self._up else (step, path)
         if outer.transformation.direct and inner.transformation.direct:
             whole = outer.whole_dataset or inner.whole_dataset
@@ -165,20 +160,12 @@ def only_indirect(
     closure: Closure, start: Collection[int], paths: Mapping[int, Transformation], direction: Direction
 ) -> Closure:
     """The part of a closure whose paths from the start are INDIRECT as a whole (see `headwater.model.compose`)."""
-    up = direction is Direction.UP
+    near, far = (1, 0) if direction is Direction.UP else (0, 1)
     after = Arrivals(start, Steps(closure, direction), paths, direction).indirect()
-    indirect = [link for link in closure.links if not paths[link.transformation].direct]
+    indirect = [row for row in closure.rows if not paths[row[2]].direct]
     other = Direction.DOWN if direction is Direction.UP else Direction.UP
-    before = reachable((_near(link, up=up) for link in indirect), Steps(closure, other).successors)
-    indirect_links = [
-        link
-        for link in closure.links
-        if not paths[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
-    ]
-    shown = after.union(start, *((link.input, link.output) for link in indirect_links))
-    distance = {node: far for node, far in closure.distance.items() if node in shown}
-    return replace(closure, distance=distance, rows=tuple(indirect_links))
-
-
-def _near(link: Link, *, up: bool) -> int:
-    return link.output if up else link.input
+    before = reachable((row[near] for row in indirect), Steps(closure, other).successors)
+    rows = [row for row in closure.rows if not paths[row[2]].direct or row[near] in after or row[far] in before]
+    shown = after.union(start, *(row[:2] for row in rows))
+    distance = {node: steps for node, steps in closure.distance.items() if node in shown}
+    return replace(closure, distance=distance, rows=tuple(rows))

@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
+from headwater.model.dataset import SchemaField
 
-_DEEPEST = 50
 _COLLECTION = re.compile(r"(struct|array|map)<(.*)>", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
-def nested_fields(kind: str, depth: int = 0) -> tuple[SchemaDatasetFacetFields, ...] | None:
+def nested_fields(kind: str) -> tuple[SchemaField, ...] | None:
     """The fields within a type as Spark's catalog writes it (``DataType.catalogString``); None when it has none.
 
     Catalog texts do not quote names: a struct with a field whose name has a bracket, comma or colon gives what
@@ -29,14 +28,14 @@ def nested_fields(kind: str, depth: int = 0) -> tuple[SchemaDatasetFacetFields, 
     True
     """
     match = _COLLECTION.fullmatch(kind)
-    if match is None or depth > _DEEPEST:
+    if match is None:
         return None
     parts = list(_parts(match[2]))
     if match[1] == "struct":
         named = [part.partition(":") for part in parts if ":" in part]
-        return tuple(_field(name, of, depth) for name, _, of in named) or None
+        return tuple(SchemaField(name, of) for name, _, of in named) or None
     names = ("_element",) if match[1] == "array" else ("key", "value")
-    return tuple(map(_field, names, parts, [depth] * len(names))) if len(parts) == len(names) else None
+    return tuple(map(SchemaField, names, parts)) if len(parts) == len(names) else None
 
 
 Path = tuple[str, ...]
@@ -62,7 +61,7 @@ def field_within(kind: str, path: Sequence[str]) -> tuple[Path, str] | None:
         named = one.name.casefold() == path[0].casefold()
         transparent = in_array or (kind.startswith("map<") and one.name == "value")
         for rest in ([path[1:]] if named else []) + ([path] if transparent else []):
-            if (found := field_within(one.type or "", rest)) is not None:
+            if (found := field_within(one.type, rest)) is not None:
                 return (*own, *found[0]), found[1]
     return None
 
@@ -78,13 +77,8 @@ def paths_within(kind: str) -> tuple[Path, ...]:
     for one in nested_fields(kind) or ():
         own = () if kind.startswith("array<") else (one.name,)
         found += [own] if own else []
-        found += ((*own, *path) for path in paths_within(one.type or ""))
+        found += ((*own, *path) for path in paths_within(one.type))
     return tuple(found)
-
-
-def _field(name: str, kind: str, depth: int) -> SchemaDatasetFacetFields:
-    fields = nested_fields(kind, depth + 1)
-    return SchemaDatasetFacetFields(name, kind or None, fields=list(fields) if fields else None)
 
 
 def _parts(text: str) -> Iterator[str]:
