@@ -8,6 +8,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from .class_archive import options
+from .java_names import look_up_once
 
 HERE = Path(__file__).parent
 PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
@@ -41,3 +42,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     if any(item.get_closest_marker("spark") for item in session.items) and not session.config.option.collectonly:
         os.environ.update({**PANDAS, **options()})
+        look_up_once()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from headwater.archive import build, find_fields, read, roots, update
@@ -100,13 +102,22 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path,
     assert spark.conf.get("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", None) in {None, "false"}
 
 
-def test_an_interrupted_build_leaves_the_tables_before_it(spark: Any, tmp_path: Path) -> None:
-    """The command says on standard output what there is, on the other one how far it is and what was no event."""
-    source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
+@pytest.fixture(scope="module")
+def commanded(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """A folder with tables that the command has built of an event and a line that is none; and what it printed."""
+    folder = tmp_path_factory.mktemp("commanded")
+    source = events(folder, "one")
     with Path(source).open("a") as file:
         file.write("no event\n")
-    command = ["archive", "build", source, "--into", into, "--format", "parquet", "--roots"]
-    result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    command = ["archive", "build", source, "--into", str(folder / "lineage"), "--format", "parquet", "--roots"]
+    return folder / "lineage", CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+
+
+def test_an_interrupted_build_leaves_the_tables_before_it(
+    spark: Any, tmp_path: Path, commanded: tuple[Path, Result]
+) -> None:
+    """The command says on standard output what there is, on the other one how far it is and what was no event."""
+    into, result = str(commanded[0]), commanded[1]
     assert result.exit_code == 0, result.output
     assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
     assert re.search(r"^column_roots +2$", result.stdout, re.MULTILINE)
@@ -265,10 +276,12 @@ def test_a_place_of_a_newer_version_is_refused(spark: Any, tmp_path: Path) -> No
             use()
 
 
-def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events(spark: Any, tmp_path: Path) -> None:
+def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events(
+    spark: Any, tmp_path: Path, commanded: tuple[Path, Result]
+) -> None:
     """As they were before roots led into the past: without replacements, and without the last moments of edges."""
     into, manifest = str(tmp_path / "lineage"), tmp_path / "lineage" / "headwater.json"
-    build(spark, events(tmp_path, "raw"), into, format="parquet")
+    shutil.copytree(commanded[0], into)
     older = {**json.loads(manifest.read_text()), "version": 1}
     present = older["tables"].pop("replacements")
     assert present
@@ -277,7 +290,7 @@ def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events
         schema["fields"] = [one for one in schema["fields"] if one["name"] != "last_at"]
     manifest.write_text(json.dumps(older))
     expected = r"have version 1: expected 2\. An older headwater wrote them.*[Bb]uild the archive anew"
-    for use in (lambda: read(spark, into), lambda: update(spark, str(tmp_path / "events.ndjson"), into)):
+    for use in (lambda: read(spark, into), lambda: update(spark, events(tmp_path, "one"), into)):
         with pytest.raises(ArchiveTooOld, match=expected):
             use()
     for question in ("roots", "impact"):
@@ -285,9 +298,8 @@ def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events
         assert result.exit_code == 1
         assert "have version 1: expected 2" in result.stderr
     assert json.loads(manifest.read_text()) == older
-    (tmp_path / "events.ndjson").unlink()
     archive = build(spark, f"{into}/{older['tables']['events']['path']}", into)
-    assert [row.dataset for row in roots(archive, find_fields(archive, "out.x")).collect()] == ["/raw"]
+    assert [row.dataset for row in roots(archive, find_fields(archive, "out.x")).collect()] == ["/one"]
 
 
 def test_places_that_cannot_be_used_are_errors(spark: Any, tmp_path: Path) -> None:

@@ -30,17 +30,22 @@ class CachedFrames:
 
     ``few`` is whether they are of few events in one process, which then also forgets how their rows are made: else each
     task is sent the graph of all frames before, which is half of the CPU of an update.
+
+    Args:
+        level: where rows are cached that are not few.
+        few: the first value of ``few``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, level: StorageLevel = StorageLevel.DISK_ONLY, *, few: bool = False) -> None:
         self._frames: list[DataFrame] = []
-        self.few = False
+        self._level = level
+        self.few = few
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         """The frame, whose rows are cached when they are read first."""
         if self.few:
             return frame.localCheckpoint(eager=False)  # its rows go when nobody holds the frame
-        self._frames.append(_without_plan(frame).persist(StorageLevel.DISK_ONLY))
+        self._frames.append(_without_plan(frame).persist(self._level))
         return self._frames[-1]
 
     def close(self) -> None:
@@ -81,9 +86,14 @@ def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
             if events > FEW_EVENTS:
                 return False
             stack.enter_context(settings_for_few(spark))
-            return str(spark.sparkContext.master).startswith("local")
+            return in_one_process(spark)
 
         yield fit
+
+
+def in_one_process(spark: SparkSession) -> bool:
+    """Whether the executor is the driver, so that no cached rows can be lost alone."""
+    return str(spark.sparkContext.master).startswith("local")
 
 
 @contextmanager

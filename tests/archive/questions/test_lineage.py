@@ -1,11 +1,13 @@
 """Questions over the tables of an archive have the answers that the store gives to the same ones."""
 
 import random
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as sf
 from typer.testing import CliRunner
 
 from headwater.archive import changes, column_roots, find_fields, impact, roots
@@ -16,6 +18,7 @@ from headwater.store.questions.answers import Origin
 from headwater.store.questions.lookup.find import Exact
 from headwater.store.questions.walk.closure import reach
 from tests.archive.conftest import MOMENT, THEN, Both, Named
+from tests.extract.case_file import some
 
 pytestmark = pytest.mark.spark
 
@@ -27,7 +30,7 @@ def test_roots_and_impact_are_those_of_the_store(both: Both, at: datetime | None
     names = {both.fields[key] for key in ids}
     rows = both.archive.fields.collect()
     start = both.archive.fields.where(
-        " OR ".join(f"field_id = '{r.field_id}'" for r in rows if (r.namespace, r.dataset, r.name) in names)
+        sf.col("field_id").isin([r.field_id for r in rows if (r.namespace, r.dataset, r.name) in names])
     )
     bounds = Bounds(as_of=None if at is None else THEN)
     assert found(impact(both.archive, start, at)) == downstream(both, ids, bounds)
@@ -64,9 +67,10 @@ def test_the_values_of_a_whole_dataset_lead_to_each_of_its_columns(both: Both) -
         ("x", "DIRECT", "TRANSFORMATION"),
         ("y", "INDIRECT", "FILTER"),
     ]
-    for column in "pq":
-        above = found(roots(both.archive, find_fields(both.archive, f"mapped.{column}")))
-        assert above == {("file", "/raw/w", "x"): (1, False), ("file", "/raw/w", "y"): (1, False)}
+    of_fields = column_roots(both.archive).where("dataset = '/mapped'").collect()
+    assert sorted((row.field, row.root_dataset, row.root_field, row.distance, row.cycle) for row in of_fields) == [
+        (column, "/raw/w", source, 1, False) for column in "pq" for source in "xy"
+    ]
     below = found(impact(both.archive, find_fields(both.archive, "raw/w.x")))
     assert below == {("file", "/mapped", "p"): (1,), ("file", "/mapped", "q"): (1,)}
 
@@ -90,14 +94,24 @@ def test_the_roots_of_all_fields_are_those_of_each(both: Both, at: datetime | No
     assert answers == {name: upstream(both, [key], bounds) for key, name in both.fields.items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "sources"),
-    [("all.y", "1357"), ("first.y", "17"), ("third.y", "57"), ("two.z", "157"), ("last.y", "7"), ("wide.y", "37")],
-)
-def test_roots_lead_through_what_was_read_before_it_was_replaced(both: Both, name: str, sources: str) -> None:
-    """Beside those of nights the source of now: it leads to the stage, as in a store."""
-    rows = roots(both.archive, find_fields(both.archive, name)).where("dataset LIKE '/source%'").collect()
-    assert "".join(sorted(row.dataset.removeprefix("/source") for row in rows)) == sources
+def test_roots_lead_through_what_was_read_before_it_was_replaced(both: Both) -> None:
+    """Beside those of nights the source of now: it leads to the stage, as in a store.
+
+    They are read from the roots of all fields, which the build made; one of the fields is asked for alone too.
+    """
+    found = column_roots(both.archive).where("root_dataset LIKE '/source%'").collect()
+    fields = {name: {row for row in found if f"{row.dataset}.{row.field}" == f"/{name}"} for name in SOURCES}
+    assert {name: of_nights(row.root_dataset for row in rows) for name, rows in fields.items()} == SOURCES
+    for name, sources in some(list(SOURCES.items()), 6):
+        alone = roots(both.archive, find_fields(both.archive, name)).where("dataset LIKE '/source%'").collect()
+        assert of_nights(row.dataset for row in alone) == sources
+
+
+SOURCES = {"two.z": "157", "all.y": "1357", "first.y": "17", "third.y": "57", "last.y": "7", "wide.y": "37"}
+
+
+def of_nights(names: Iterable[str]) -> str:
+    return "".join(sorted(name.removeprefix("/source") for name in names))
 
 
 def test_names_are_found_by_what_they_end_in(both: Both) -> None:

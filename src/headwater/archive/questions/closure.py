@@ -4,8 +4,8 @@ Each level joins the fields that were new in the last one with the edges, withou
 (semi-naive evaluation), so that no path is followed twice.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -14,7 +14,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.cache import settings_for_few
+from headwater.archive.cache import CachedFrames, in_one_process, settings_for_few
 from headwater.openlineage.naming.locations import FILE_SYSTEMS
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store.questions import Direction
@@ -99,14 +99,22 @@ def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[E
         whole.select("input_field_id", "input_dataset_id", "output_dataset_id"),
         tables["fields"].select(*_FIELD),
     ]
-    cached = [frame.distinct().persist(StorageLevel.MEMORY_AND_DISK) for frame in frames]
-    try:
-        few = sum(frame.count() for frame in cached) <= FEW_EDGES
-        with settings_for_few(frames[0].sparkSession) if few else nullcontext():
-            yield Edges(*cached)
-    finally:
-        for frame in cached:
-            frame.unpersist()
+    with cached([frame.distinct() for frame in frames]) as of_moment:
+        yield Edges(*of_moment)
+
+
+@contextmanager
+def cached(frames: Sequence[DataFrame]) -> Iterator[list[DataFrame]]:
+    """The rows of frames that walks join on each level; Spark caches them in this context.
+
+    In one process they come without how they are made, which else is analyzed, and sent to tasks, on each level.
+    """
+    spark = frames[0].sparkSession
+    with closing(CachedFrames(StorageLevel.MEMORY_AND_DISK, few=in_one_process(spark))) as cache:
+        found = [cache(frame) for frame in frames]
+        few = sum(frame.count() for frame in found) <= FEW_EDGES
+        with settings_for_few(spark) if few else nullcontext():
+            yield found
 
 
 def steps_inside(tables: Mapping[str, DataFrame], at: datetime | None) -> DataFrame:

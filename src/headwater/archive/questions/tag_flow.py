@@ -11,11 +11,10 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import reduce
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.questions.closure import Edges, materialized, reach, steps_inside, valid_at
+from headwater.archive.questions.closure import Edges, cached, materialized, reach, steps_inside, valid_at
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.name_keys import folded
 from headwater.policies.masking import arriving
@@ -200,12 +199,8 @@ def _edges_with_effects(
         _with_effect(whole, functions).select(*ends[:2], *ends[3:]).distinct(),
         open_fields.select(*_FIELD),
     ]
-    cached = [frame.persist(StorageLevel.MEMORY_AND_DISK) for frame in frames]
-    try:
-        yield Edges(*cached), fields
-    finally:
-        for frame in cached:
-            frame.unpersist()
+    with cached(frames) as of_moment:
+        yield Edges(*of_moment), fields
 
 
 def _fields(archive: Tables, whole: DataFrame) -> DataFrame:
