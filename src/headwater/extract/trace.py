@@ -31,7 +31,9 @@ UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a functio
 
 
 class Part(NamedTuple):
-    """A part of a packed value: ``field`` and ``item`` have a key; ``each`` is any element, ``label`` a map's key.
+    """A part of a packed value: ``field`` has its number or name for a key, ``item`` an index or a literal.
+
+    ``each`` is any element, ``label`` a map's key.
 
     ``extent`` and ``order`` are no parts of the value: they say which elements there are, and which stands where.
     ``shaped`` is the value with one more step for each of its leaves, which is the key; ``updated`` a struct with the
@@ -289,11 +291,28 @@ def part(trace: Trace, which: Part) -> Trace:
         return updated(trace, which.key)
     if isinstance(trace, frozenset):
         return _later(_may_be_sorted(trace) if which == ORDER else trace, which, TRANSFORMED)
-    if isinstance(trace, Struct) and isinstance(which.key, int) and 0 <= which.key < len(trace.fields):
-        return decided(trace.fields[which.key], _later(trace.whole, which, TRANSFORMED))
+    if isinstance(trace, Struct) and (place := _place(trace, which.key)) is not None:
+        return decided(trace.fields[place], _later(trace.whole, which, TRANSFORMED))
     if isinstance(trace, Elements) and which.kind in _PARTS:
         return _PARTS[which.kind](trace, which.key)
     return step(TRANSFORMED, trace)
+
+
+def _place(packed: Struct, key: Hashable) -> int | None:
+    """The place of a field by its number, or by its name where one field alone has it; None where it has none."""
+    if isinstance(key, int):
+        return key if 0 <= key < len(packed.fields) else None
+    names, wanted = packed.names, str(key)
+    same = [place for place, name in enumerate(names) if name == wanted]
+    places = same or [place for place, name in enumerate(names) if name.lower() == wanted.lower()]
+    return places[0] if len(places) == 1 else None
+
+
+def _field(packed: Elements, key: Hashable) -> Trace:
+    """That field of every element."""
+    which = Part("field", key)
+    values, order = tuple(part(one, which) for one in packed.values), part(packed.order, which)
+    return ordered(elements(packed.keys, values, packed.whole, packed.extent), order)
 
 
 Changes = tuple[tuple[str, "Trace | None"], ...]
@@ -369,6 +388,7 @@ def _order(packed: Elements, _: Hashable) -> Trace:
 _PARTS: dict[str, Callable[[Elements, Hashable], Trace]] = {
     "each": _each,
     "extent": _extent,
+    "field": _field,
     "item": _item,
     "label": _label,
     "order": _order,

@@ -141,3 +141,37 @@ def test_a_gap_has_no_value_of_a_text_that_could_not_be_read(call: str, value: s
     found, gaps = column_lineage(plan)
     assert "hunter2" not in str((found, gaps))
     assert {edge.input.name for edge in found.fields["y"]} >= {"id"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("array(x, a#1, y, b#2)[1]", "a"),
+        ("array(f(x), y, a#1, b#2)[1]", "ab"),  # may be one literal, 'f(x), y'
+        ("map(k, a#1, j, b#2)[k]", "a"),
+        ("map(k, g(1), l, a#1, j, b#2)[j]", "ab"),
+        ("element_at(map(k, a#1, j, b#2), k, None, false)", "a"),
+        ("element_at(map(k, a#1, j, b#2), k, z, None, false)", "ab"),
+        ("array_insert(array(a#1), b#2, x, y, false)[0]", "ab"),
+        ("struct(k, v, n, a#1, m, b#2).N", "a"),
+        ("struct(k, v, w, x, n, a#1, m, b#2).n", "ab"),  # may be two fields, the first 'v, w, x'
+        ("struct(k, v AS k#7, w, x AS w#8, n, a#1, m, b#2).m", "b"),
+        ("cast(struct(k, a#1, j, b#2) as struct<q:int,r:int>).r", "b"),
+        ("cast(struct(k, a#1, j, b#2) as struct<p, q:int,r:int>).r", "ab"),
+        ("update_fields(struct(k, a#1, j, b#2), WithField(k, c#3), dropfield(j)).k", "c"),
+        ("update_fields(struct(k, a#1, j, b#2), WithField(k, c#3), dropfield(x, y)).k", "abc"),
+        ("collect_list(struct(k, a#1, j, b#2), 0, 0).k", "a"),
+        ("collect_list(distinct struct(k, a#1, j, b#2), 0, 0).k", "ab"),
+        ("max(struct(k, a#1, j, b#2)).k", "a"),
+        ("max(struct(k, a#1, j, collate(b#2, UTF8_LCASE))).k", "ab"),
+        ("transform(array(struct(k, a#1, j, b#2)), lambdafunction(lambda x#5.j, lambda x#5, false))[0]", "b"),
+        ("of_others(array(a#1), lambdafunction((lambda p#5 + b#2), lambda p#5, false))", "ab"),
+        ("arrays_zip(array(a#1), array(b#2), 0, 1)[0].1", "b"),
+        ("arrays_zip(array(a#1), array(b#2), x, y, z, u)[0].z", "ab"),
+    ],
+)
+def test_leaves_are_apart_where_a_text_is_sure_of_their_places(value: str, expected: str) -> None:
+    """A literal has no quotes: what may be one with commas leaves it open which value stands where."""
+    text = f"Project [{value} AS x#9]\n+- Relation spark_catalog.default.t[a#1,b#2,c#3] parquet"
+    found, _ = column_lineage(decode_text(text))
+    assert {edge.input.name for edge in found.fields["x"]} == set(expected)

@@ -99,7 +99,8 @@ def _item(node: Expression, children: tuple[Trace, ...], key: Hashable) -> Trace
 
 def arrays_zip(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``arrays_zip(a, b)``: structs of the elements at one place; what orders an array decides which of it is there."""
-    names, extent = ("",) * len(children), all_of(part(one, EXTENT) for one in children)
+    names = tuple(node.values.get("names") or ("",) * len(children))  # a plan from a text takes fields out by name
+    extent = all_of(part(one, EXTENT) for one in children)
     rows = zipped(children)
     if rows is None:
         return elements(None, (struct(names, tuple(map(at_some_place, children))),), extent=extent)

@@ -65,8 +65,9 @@ def _recast(packed: Trace, leaves: Any) -> Trace:
         return packed
     found = leaves if isinstance(leaves, Mapping) else {}
     if isinstance(packed, Struct):
-        casts = found.get("fields") or [None] * len(packed.fields)
-        names = tuple(found.get("names") or ("",) * len(packed.fields))
+        casts, names = found.get("fields") or (), tuple(found.get("names") or ())
+        if len(casts) != len(packed.fields):
+            casts, names = [None] * len(packed.fields), ("",) * len(packed.fields)
         return struct(names, tuple(map(_recast, packed.fields, casts)), step(_TRANSFORMED, packed.whole))
     if isinstance(packed, Elements):
         values = tuple(_recast(value, found.get("element")) for value in packed.values)

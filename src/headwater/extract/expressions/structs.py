@@ -5,11 +5,8 @@ from headwater.extract.trace import (
     TRANSFORMED,
     Elements,
     Part,
-    Struct,
     Trace,
-    elements,
     flat,
-    ordered,
     part,
     step,
     struct,
@@ -24,25 +21,17 @@ def create_named_struct(node: Expression, children: tuple[Trace, ...], scope: Sc
 
 
 def get_struct_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``s.a``: the leaf that was packed, or a part of a column that came as a struct."""
-    return _field(node, children[0])
+    """``s.a``: the leaf that was packed, or a part of a column that came as a struct.
+
+    A plan from a text has the name alone, and says so of an array of structs too.
+    """
+    return part(children[0], Part("field", node.text("field") or int(node.values.get("ordinal", -1))))
 
 
 def get_array_struct_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``array.a``: that leaf of every element."""
     packed = children[0]
-    if not isinstance(packed, Elements):
-        return step(TRANSFORMED, flat(packed))
-    values, order = tuple(_field(node, one) for one in packed.values), _field(node, packed.order)
-    return ordered(elements(packed.keys, values, packed.whole, packed.extent), order)
-
-
-def _field(node: Expression, packed: Trace) -> Trace:
-    place = int(node.values.get("ordinal", -1))
-    name = node.text("field")  # a plan from a text has the name alone
-    if name and isinstance(packed, Struct) and name in packed.names:
-        place = packed.names.index(name)
-    return part(packed, Part("field", place))
+    return get_struct_field(node, children, scope) if isinstance(packed, Elements) else step(TRANSFORMED, flat(packed))
 
 
 def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

@@ -40,7 +40,8 @@ def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> 
     """``ORDER BY``, ``SORT BY``; what a table argument is partitioned by, and sorted for, are grouping keys."""
     scope, keys = scope_of(children, extraction), _partition_keys(node)
     orders = node.expressions("order")
-    written = [one for one in orders if not any(child in keys for child in one.children)]
+    added = {key.expr_id for key in keys}
+    written = [one for one in orders if added.isdisjoint(part.values.get("id") for part in (one, *one.children))]
     return _decided(children[0], union((row_effects(SORT, written, scope), row_effects(GROUP_BY, keys, scope))))
 
 

@@ -10,11 +10,15 @@ from headwater.plan.tree import Expression, Operator
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that an expression may refer to: names and types by exprId, and the plans of subqueries by theirs."""
+    """The columns that an expression may refer to: names and types by exprId, and the plans of subqueries by theirs.
+
+    ``collated`` says that texts may have a collation.
+    """
 
     names: Mapping[int, str]
     types: Mapping[int, str] = field(default_factory=dict)
     plans: Mapping[int, Operator] = field(default_factory=dict)
+    collated: bool = False
 
 
 def attribute(token: Token, columns: Columns) -> Expression:

@@ -4,11 +4,18 @@ The text is not made to be read back: literals stand without quotes. What is rea
 there are and what stands around them; a text that cannot be followed becomes ``Unreadable``, with every column in it.
 """
 
+import re
+
 from headwater.plan.text.columns import Columns, attribute, session_variable, unreadable
 from headwater.plan.text.nodes import CASTS, combined, function, literal
+from headwater.plan.text.packing import named_struct, recast, type_of, updated
 from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
 from headwater.plan.tree import Expression
 
+_FIELD_OF_ALIAS = re.compile(r"[^#]*#\d+L?\.(?P<fields>[^ #]+) AS (?P<rest>.*#\d+L?)", re.DOTALL)
+_CLOSING = {"(": ")", "[": "]"}
+_CHANGES = {"WithField": 2, "dropfield": 1}
+"""What is done to a field of a struct, and how many arguments that has."""
 _LOGIC = {"AND": "And", "OR": "Or"}
 _SUBQUERIES = {"scalar-subquery": "ScalarSubquery", "exists": "Exists", "list": "ListQuery"}
 
@@ -39,9 +46,11 @@ def named(text: str, columns: Columns) -> Expression:
 
 
 def _aliased(inner: Expression, alias: str, columns: Columns) -> Expression:
-    """``name#id``, or ``name#id AS name#id`` where Spark has put one alias over another."""
+    """``name#id``, or ``name#id AS name#id`` where Spark has put one alias over another, or over a field of one."""
     if not alias:
         return inner
+    if found := _FIELD_OF_ALIAS.fullmatch(alias):
+        return _aliased(_fields(inner, found["fields"]), found["rest"], columns)
     name, _, number = alias.rpartition("#")
     below = name.partition(" AS ")[0]
     if "#" in below and below.rpartition("#")[2].rstrip("L").isdigit():
@@ -49,6 +58,12 @@ def _aliased(inner: Expression, alias: str, columns: Columns) -> Expression:
     if not number.rstrip("L").isdigit():
         raise Unreadable
     return Expression("Alias", (inner,), {}, {"id": int(number.rstrip("L")), "name": name})
+
+
+def _fields(value: Expression, path: str) -> Expression:
+    for name in path.split("."):
+        value = Expression("GetStructField", (value,), {}, {"field": name})
+    return value
 
 
 class _Reader(Cursor):
@@ -109,14 +124,14 @@ class _Reader(Cursor):
         token = self.next()
         if token.kind in ("attribute", "variable"):
             return attribute(token, self._columns) if token.kind == "attribute" else session_variable(token.text)
+        if token.kind == "lambda":
+            return Expression("NamedLambdaVariable", (), {}, {"id": token.expr_id, "name": token.text})
         if token.kind == "subquery":
             plan = self._columns.plans.get(token.expr_id)
             name = _SUBQUERIES.get(token.text, "FunctionTableSubqueryArgumentExpression")
             return Expression(name, (), {"plan": plan} if plan else {})
-        if token.text == "(":
-            return self._tuple(")")
-        if token.text == "[":
-            return self._tuple("]")
+        if token.text in _CLOSING:
+            return self._tuple(_CLOSING[token.text])
         if token.kind == "word":
             return self._word(token, terms, words)
         if token.kind == "sign":
@@ -129,7 +144,7 @@ class _Reader(Cursor):
         if token.text == "if" and self.at("("):
             return self._if()
         if token.text == "FILTER" and terms and self.at("("):
-            terms[-1] = self._filtered(terms[-1])
+            terms[-1] = self._postfix(self._filtered(terms[-1]))
             return None
         if self.at("(") and self.tokens[self.place].start == token.end:
             self.place += 1
@@ -160,14 +175,19 @@ class _Reader(Cursor):
         if name == "outer":
             column = self._tuple(")")
             return Expression("OuterReference", (), {"e": column})
-        begun = self.tokens[self.place].start
+        begun, distinct = self.tokens[self.place].start, self.at("distinct")
         arguments = self._items(")")
-        if name in ("named_struct", "struct"):
-            texts = split(self.text[begun : self.last.start], self._columns.names)
-            if len(texts) != len(arguments) or len(texts) % 2:
-                return function("named_struct", arguments)
-            return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
-        return function(name, arguments)
+        if name == "update_fields":
+            return updated(arguments[0], arguments[1:])
+        if name not in ("named_struct", "struct", *_CHANGES):
+            return function(name, arguments, distinct=distinct, collated=self._columns.collated)
+        texts = split(self.text[begun : self.last.start], self._columns.names)
+        if name not in _CHANGES:
+            return named_struct(texts, arguments)
+        if not len(texts) == len(arguments) == _CHANGES[name]:
+            raise Unreadable
+        kind = "WithField" if len(arguments) > 1 else "DropField"
+        return Expression(kind, tuple(arguments[1:]), {}, {"name": texts[0]})
 
     def _cast(self) -> Expression:
         outside, self._open_end = self._open_end, False
@@ -179,8 +199,8 @@ class _Reader(Cursor):
             token = self.next()
             depth += (token.text == "(") - (token.text == ")")
         kind = self.text[begun : self.next().start].strip()
-        known = inner.text("dataType")
-        return Expression("Cast", (inner,), {}, {"dataType": kind, "same": bool(known) and known == kind})
+        leaves = recast(type_of(inner), kind)
+        return Expression("Cast", (inner,), {}, {"dataType": kind, "same": leaves is True, "leaves": leaves})
 
     def _case(self) -> Expression:
         parts = [self.sequence("WHEN")] if not self.at("WHEN") else []
@@ -220,8 +240,7 @@ class _Reader(Cursor):
                 term = Expression("GetItem", (term, self._tuple("]")))
             elif token.text == "." and self.place + 1 < len(self.tokens):
                 self.place += 2
-                for name in self.last.text.split("."):
-                    term = Expression("GetStructField", (term,), {}, {"field": name})
+                term = _fields(term, self.last.text)
             else:
                 break
         return term

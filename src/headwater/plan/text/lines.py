@@ -72,6 +72,16 @@ def schema_types(text: str) -> dict[str, str]:
     >>> schema_types("id:bigint,s:struct<a:int,b:string>")
     {'id': 'bigint', 's': 'struct<a:int,b:string>'}
     """
+    fields = schema_fields(text)
+    return dict(fields) if all(kind for _, kind in fields) else {}
+
+
+def schema_fields(text: str) -> list[tuple[str, str]]:
+    """Name and type of each field of what stands in a ``struct<…>``; a type is empty where the text is none.
+
+    >>> schema_fields("a:int,a:map<int,string>")
+    [('a', 'int'), ('a', 'map<int,string>')]
+    """
     found: list[str] = []
     depth = 0
     for part in re.split(r"(?<=[<>(),])|(?=[<>(),])", text):
@@ -80,8 +90,7 @@ def schema_types(text: str) -> dict[str, str]:
             found.append("")
         else:
             found[-1:] = ["".join((*found[-1:], part))]
-    pairs = [one.partition(":") for one in found if one]
-    return {name: kind for name, _, kind in pairs} if all(kind for _, _, kind in pairs) else {}
+    return [(name, kind) for name, _, kind in (one.partition(":") for one in found if one)]
 
 
 def tree(text: str) -> Line:

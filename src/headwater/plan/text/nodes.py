@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from headwater.plan.text.packing import COMPARING, FORMS, REARRANGED
 from headwater.plan.tree import Expression, Node
 
 _AGGREGATES = """
     any any_value approx_count_distinct approx_percentile approx_top_k array_agg avg bit_and bit_or bit_xor
-    bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set corr count count_if
-    count_min_sketch covar_pop covar_samp every first first_value grouping_id histogram_numeric hll_sketch_agg
-    hll_union_agg kurtosis last last_value listagg max max_by mean median min min_by mode nth_value percentile
-    percentile_approx percentile_cont percentile_disc pivotfirst product regr_avgx regr_avgy regr_count
-    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std stddev
-    stddev_pop stddev_samp string_agg sum theta_sketch_agg theta_union_agg try_avg try_sum var_pop var_samp variance
-    pandas_covar pandas_kurtosis pandas_mode pandas_product pandas_skewness pandas_stddev pandas_variance
+    bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_frequent_items collect_list
+    collect_set corr count count_if count_min_sketch covar_pop covar_samp every first first_value grouping_id
+    histogram_numeric hll_sketch_agg hll_union_agg kurtosis last last_value listagg max max_by mean median min
+    min_by mode nth_value percentile percentile_approx percentile_cont percentile_disc pivotfirst product regr_avgx
+    regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness
+    some std stddev stddev_pop stddev_samp string_agg sum theta_sketch_agg theta_union_agg try_avg try_sum var_pop
+    var_samp variance pandas_covar pandas_kurtosis pandas_mode pandas_product pandas_skewness pandas_stddev
+    pandas_variance
 """
 AGGREGATES = frozenset(_AGGREGATES.split())
 """Functions whose value is that of many rows."""
@@ -27,9 +30,11 @@ UNREAD = "body_of_a_sql_function"
 CASTS = frozenset({"ansi_cast", "cast", "try_cast"})
 
 CLASSES: Mapping[str, str] = {
+    **REARRANGED,
     **dict.fromkeys(("any_value", "first", "first_value"), "First"),
     "approx_count_distinct": "HyperLogLogPlusPlus",
-    **dict.fromkeys(("array_agg", "collect_list", "collect_set"), "CollectSet"),  # any may be DISTINCT
+    **dict.fromkeys(("array_agg", "collect_list"), "CollectList"),
+    "collect_set": "CollectSet",
     "coalesce": "Coalesce",
     "collation": "Collation",
     "count": "Count",
@@ -47,6 +52,7 @@ CLASSES: Mapping[str, str] = {
     "md5": "Md5",
     "nvl": "Coalesce",
     "precisetimestampconversion": "PreciseTimestampConversion",
+    "nth_value": "NthValue",
     "regr_count": "Count",
     "sha": "Sha1",
     "sha1": "Sha1",
@@ -76,6 +82,7 @@ CLASSES: Mapping[str, str] = {
 
 
 _QUIET = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST", "distinct", "DISTINCT", "lambda"})
+_COMPARISONS = {"<=>": "EqualNullSafe", "<": "LessThan", ">": "GreaterThan"}
 _CHECKS = ("varcharTypeWriteSideCheck", "charTypeWriteSideCheck", "readSidePadding")
 
 
@@ -90,7 +97,8 @@ def combined(terms: list[Expression], words: list[str]) -> Expression:
         return _negated(_in_subquery(terms), "NOT" in loud)
     if len(terms) == 1 and (not loud or loud == ["NOT"]):
         return _negated(terms[0], bool(loud))
-    return Expression("EqualNullSafe" if "".join(loud) == "<=>" and len(terms) == 2 else "Operation", tuple(terms))
+    kind = _COMPARISONS.get("".join(loud), "Operation") if len(terms) == 2 else "Operation"
+    return Expression(kind, tuple(terms))
 
 
 def literal(text: str) -> Expression:
@@ -117,27 +125,27 @@ def _over_window(function: Expression) -> Expression:
     return function
 
 
-def function(name: str, arguments: Sequence[Node]) -> Expression:
-    """The call of a function by the name that a text has for it."""
+def function(name: str, arguments: Sequence[Node], *, distinct: bool = False, collated: bool = False) -> Expression:
+    """The call of a function by the name that a text has for it.
+
+    ``collated`` says that texts which are not the same may be equal: the type of one that is compared is not known.
+    """
     children = tuple(one for one in arguments if isinstance(one, Expression))
     if name.endswith(_CHECKS):
         return Expression("KnownNotNull", children)
     if name in _FORMS and not (name == "decode" and len(children) < 3):
-        return _FORMS[name](children)
-    function = Expression(CLASSES.get(name, "Function"), children, {}, {"name": name})
-    return Expression("AggregateExpression", (function,)) if name in AGGREGATES else function
+        found = _FORMS[name](children)
+        return replace(found, values={**found.values, **_compared(found.name, collated=collated)})
+    kind = CLASSES.get(name, "Function")
+    children = children[:1] if kind in ("CollectList", "CollectSet") else children
+    function = Expression(kind, children, {}, {"name": name, **_compared(kind, collated=collated)})
+    if name not in AGGREGATES:
+        return function
+    return Expression("AggregateExpression", (function,), {}, {"isDistinct": True} if distinct else {})
 
 
-def _array(children: tuple[Expression, ...]) -> Expression:
-    """``array(a, b)``: a comma within a literal may have moved what follows it."""
-    ordered = not any(child.name == "Literal" for child in children)
-    return Expression("CreateArray", children, {}, {"ordered": ordered})
-
-
-def _map(children: tuple[Expression, ...]) -> Expression:
-    """``map('a', x, 'b', y)``, where keys and values are seen to take turns."""
-    taking_turns = all((child.name == "Literal") is (place % 2 == 0) for place, child in enumerate(children))
-    return Expression("CreateMap" if taking_turns and len(children) % 2 == 0 else "Function", children)
+def _compared(kind: str, *, collated: bool) -> Mapping[str, str]:
+    return {"dataType": "string collate ?"} if collated and kind in COMPARING else {}
 
 
 def _decode(children: tuple[Expression, ...]) -> Expression:
@@ -150,9 +158,8 @@ def _decode(children: tuple[Expression, ...]) -> Expression:
 
 
 _FORMS: Mapping[str, Callable[[tuple[Expression, ...]], Expression]] = {
-    "array": _array,
+    **FORMS,
     "decode": _decode,
-    "map": _map,
     "nullif": lambda children: Expression("NullIfResult", (Expression("Operation", children), *children[:1])),
     "nullifzero": lambda children: Expression("NullIfResult", (Expression("Operation", children), *children)),
     "nvl2": lambda children: Expression("If", children),

@@ -159,6 +159,12 @@ def unread(parsed: OperatorText) -> Fields:
     return {"output": tuple(found.values())}, {}
 
 
+def repartition(parsed: OperatorText) -> Fields:
+    """``RepartitionByExpression [k#1], 5``."""
+    found = (expressions.expression(text, parsed.columns) for text in parsed.listed(0))
+    return {"partitionExpressions": tuple(found)}, {}
+
+
 def limit(parsed: OperatorText) -> Fields:
     """``GlobalLimit 5``, ``Offset variablereference(system.session.x=1)``."""
     return {"limitExpr": expressions.named(parsed.parts[0], parsed.columns)} if parsed.parts else {}, {}
@@ -234,6 +240,7 @@ READERS: Mapping[str, Reader] = {
     "LogicalRDD": rows,
     "Project": project,
     "ScriptTransformation": rows,
+    "RepartitionByExpression": repartition,
     "SetVariable": set_variable,
     "Sort": sort,
     "EventTimeWatermark": watermark,
@@ -259,7 +266,7 @@ READERS: Mapping[str, Reader] = {
                 "LimitAll",
             ),
             *("OneRowRelation", "PipeOperator", "RebalancePartitions", "Repartition", "ResolvedHint"),
-            *("RepartitionByExpression", "SQLFunctionNode", "Sample", "SubqueryAlias", "Tail", "Union"),
+            *("SQLFunctionNode", "Sample", "SubqueryAlias", "Tail", "Union", "UnresolvedHint"),
         ),
         nothing,
     ),

@@ -37,7 +37,8 @@ def decode_text(text: str, facts: TextFacts = _NOTHING_KNOWN) -> Plan:
         raise PlanError(f"The text of this plan leaves out {cut[1]} fields; raise spark.sql.debug.maxToStringFields.")
     reading = _Reading(facts)
     try:
-        reading.read(with_transposed(tree(_DELAY.sub(r"\1", text)), facts.transposed))
+        root = with_transposed(tree(_DELAY.sub(r"\1", text)), facts.transposed)
+        reading.read(root, collates="collat" in f"{text}{facts.transposed}{facts.tables}{facts.sources}".lower())
     except (ValueError, IndexError, KeyError, AttributeError) as error:
         raise PlanError(f"The text of an analyzed plan was expected, as EXPLAIN prints it; met {error!r}.") from error
     return Plan(tuple(reading.nodes), (), facts.session)
@@ -54,9 +55,11 @@ class _Reading:
         self._types: dict[int, str] = {}
         self._ranges: list[Operator] = []
         self._loops: list[Operator] = []
+        self._collated = False
 
-    def read(self, root: Line) -> None:
+    def read(self, root: Line, *, collates: bool) -> None:
         """Read every line, children first, then subqueries (whose outer columns are the children's)."""
+        self._collated = collates
         done: dict[Line, Operator] = {}
         stack: list[tuple[Line, bool]] = [(root, False)]
         while stack:
@@ -99,7 +102,9 @@ class _Reading:
     def _inside(self, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]) -> Operator:
         ids = list(dict.fromkeys(int(found) for found in _SUBQUERY.findall(line.text)))
         plans = dict(zip(ids, inner, strict=False))
-        parsed = OperatorText(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
+        parsed = OperatorText(
+            split(line.rest, self._names), Columns(self._names, self._types, plans, self._collated), inputs
+        )
         if line.name in COMMANDS:
             query = [*inputs, *inner]
             values = self._located(COMMANDS[line.name](parsed))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _ID = re.compile(r"#(\d+)L?")
 _SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
@@ -16,7 +16,10 @@ _UNKNOWN = re.compile(rf"({_WORD.pattern})#(\d+)L?")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``kind`` is attribute, variable, subquery, word, id (after a call) or sign; ``start``, ``end`` are its place."""
+    """``kind`` is attribute, variable, lambda, subquery, word, id (after a call) or sign.
+
+    ``start`` and ``end`` are its place.
+    """
 
     kind: str
     text: str
@@ -87,8 +90,9 @@ def _tokens(text: str, attributes: Mapping[int, Token]) -> Iterator[Token]:
     while place < len(text):
         token = attributes.get(place) or _token(text, place)
         place = token.end
-        if not token.text.isspace() and not (before == "lambda" and token.kind == "attribute"):
-            yield token
+        if not token.text.isspace():
+            variable = before == "lambda" and token.kind == "attribute"
+            yield replace(token, kind="lambda") if variable else token
         before = before if token.text.isspace() else token.text
 
 
