@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from bench.server.layered import SINCE, WIDTH, Shape, fill, start
@@ -30,7 +30,8 @@ from headwater.yaml_map import Place
 T = TypeVar("T")
 TAG = TagName("pii")
 _MORE_TAGS = 20
-_EVENTS = 40
+_EVENTS = 42
+_NEAR = "near replacements"
 _BREAKERS = TagFile(
     breakers=tuple(
         Breaker(kind, pattern, ("*",), "", "", date.max, Place("tags.yml", 1, 1))
@@ -94,22 +95,26 @@ def _follow_events(store: Store, shape: Shape) -> None:
     for number in range(1, _MORE_TAGS):
         with store.write() as connection:
             put_tags(connection, [((1 + draw.randrange(shape.datasets), 0), SINCE, Tagging(0, f"tag{number}"))])
-    for guess, file, write in (
+    for guess, file, kind in (
         (False, TagFile(), ""),
         (True, TagFile(), ""),
         (True, _BREAKERS, ""),
         (True, _BREAKERS, "ALL_ROWS"),
+        (False, TagFile(), _NEAR),
+        (True, _BREAKERS, _NEAR),
     ):
         _reach(store, guess, file)
         clock, used = [], []
         for number in range(begun, begun + _EVENTS):
-            store.ingest([_event(shape, draw, number // 2, number, write)])
+            near = kind == _NEAR
+            event = _near_replacements(shape, draw, number) if near else _event(shape, draw, number // 2, number, kind)
+            store.ingest([event])
             before = time.process_time()
             clock.append(_reach(store, guess, file))
             used.append(time.process_time() - before)
         begun += _EVENTS
         times = " ".join(f"{name} {_milliseconds(some)}" for name, some in (("clock", clock), ("CPU", used)))
-        after = f"all of {_MORE_TAGS} tags after an event {write}, guess={guess}, {len(file.breakers)} breakers"
+        after = f"all of {_MORE_TAGS} tags after an event {kind}, guess={guess}, {len(file.breakers)} breakers"
         print(f"{after}, median / p95 / most ms: {times}", flush=True)
 
 
@@ -129,11 +134,34 @@ def _reach(store: Store, guess: bool, file: TagFile) -> float:
 
 def _event(shape: Shape, draw: random.Random, job: int, number: int, write: str = "") -> dict[str, Any]:
     """A run that makes each column of a dataset of two columns of the layer before, and may replace all rows."""
-    layer, place = 1 + job % (shape.layers - 1), (job * 7919) % shape.datasets
-    output = start(shape, layer, place * WIDTH)
+    place = (job * 7919) % shape.datasets
+    return _made(shape, draw, _Run(f"late_{job}", 1 + job % (shape.layers - 1), place, 10, write), number)
+
+
+def _near_replacements(shape: Shape, draw: random.Random, number: int) -> dict[str, Any]:
+    """A run that reads a dataset, or one of two others that then replace that by something else."""
+    stage, step = divmod(number, 3)
+    layer, place = 2 + stage % (shape.layers - 3), (stage * 6007) % shape.datasets
+    if step == 0:
+        return _made(shape, draw, _Run(f"reads_{stage}", layer + 1, place, 1, "ALL_ROWS"), number)
+    return _made(shape, draw, _Run(f"replaces_{step}_{stage}", layer, place, 10, "ALL_ROWS"), number)
+
+
+class _Run(NamedTuple):
+    """A job with the layer and place of its output, how many datasets it may read, and which rows it replaces."""
+
+    job: str
+    layer: int
+    place: int
+    wide: int
+    write: str
+
+
+def _made(shape: Shape, draw: random.Random, run: _Run, number: int) -> dict[str, Any]:
+    output = start(shape, run.layer, run.place * WIDTH)
 
     def inputs() -> list[dict[str, Any]]:
-        near = [start(shape, layer - 1, place * WIDTH + draw.randrange(10 * WIDTH)) for _ in range(2)]
+        near = [start(shape, run.layer - 1, run.place * WIDTH + draw.randrange(run.wide * WIDTH)) for _ in range(2)]
         how = {"type": "DIRECT", "subtype": "TRANSFORMATION", "description": "", "masking": False}
         return [
             {"namespace": one.namespace, "name": one.dataset, "field": one.field, "transformations": [how]}
@@ -150,14 +178,14 @@ def _event(shape: Shape, draw: random.Random, job: int, number: int, write: str 
         "eventType": "COMPLETE",
         "eventTime": iso(SINCE + number * 1_000_000),
         "run": {"runId": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{number}"))},
-        "job": {"namespace": "prod", "name": f"late_{job}"},
+        "job": {"namespace": "prod", "name": run.job},
         "inputs": list(read.values()),
         "outputs": [
             {
                 "namespace": output.namespace,
                 "name": output.dataset,
                 "facets": {"columnLineage": {"fields": fields}},
-                "outputFacets": {"headwater_write": {"replaces": write}} if write else {},
+                "outputFacets": {"headwater_write": {"replaces": run.write}} if run.write else {},
             }
         ],
     }

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Update,
     bindparam,
     select,
+    true,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -53,16 +54,18 @@ def pairs_for(
 class Lookup:
     """The rows whose column ``near`` is one of some ids: a statement made once, as that takes longer than its answer.
 
-    The ids go as one text: a driver takes a microsecond and more for each element of a list.
+    The ids go as one text: a driver takes a microsecond and more for each element of a list. The question may be made
+    of the condition on ``near``, where that belongs into a part of it.
     """
 
-    question: Select[Any]
+    question: Select[Any] | Callable[[ColumnElement[bool]], Select[Any]]
     near: ColumnElement[int]
     _statements: dict[tuple[str, bool], Select[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def any(self, connection: Connection) -> bool:
         """Whether there is a row at all, of whatever id."""
-        return connection.execute(self.question.limit(1)).first() is not None
+        question = self.question if isinstance(self.question, Select) else self.question(true())
+        return connection.execute(question.limit(1)).first() is not None
 
     def __call__(self, connection: Connection, ids: Collection[int]) -> Iterator[Any]:
         """The rows for these ids."""
@@ -106,7 +109,8 @@ class Lookup:
             )
 
     def _statement(self, database: Database, as_texts: bool) -> Select[Any]:
-        question = self.question.where(database.among(self.near, _IDS))
+        near = database.among(self.near, _IDS)
+        question = self.question.where(near) if isinstance(self.question, Select) else self.question(near)
         if not as_texts:
             return question
         texts: list[ColumnElement[Any]] = [database.column_text(one) for one in question.subquery().c]

@@ -115,12 +115,13 @@ class Edges:
         links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
         return Found.of([*found.links, *links], direction)
 
-    def ends_out_of(self, tables: Tables, fields: Collection[int]) -> Iterator[list[list[int]]]:
-        """The outputs of the edges from these fields with their transformations, each in a list of its own.
+    def ends_out_of(self, tables: Tables, fields: Collection[int], *, jobs: bool) -> Iterator[list[list[int]]]:
+        """The outputs of the edges from these fields, their transformations, and their jobs: each in a list of its own.
 
         Neither guesses nor steps inside a dataset are among them.
         """
-        for one in _lookups(self._query._replace(only_kinds=True), tables, Direction.DOWN):
+        how = ("transformation_id", "job_id") if jobs else ("transformation_id",)
+        for one in _lookups(self._query._replace(ends_and=how), tables, Direction.DOWN):
             yield from one.columns(self._connection, fields)
 
     def guesses(self) -> Iterator[Guess]:
@@ -144,8 +145,8 @@ class _EdgeQuery(NamedTuple):
     bounds: Bounds
     jobs: tuple[int, ...]
     only_ends: bool
-    only_kinds: bool = False
-    """Their far ends and their transformations."""
+    ends_and: tuple[str, ...] = ()
+    """What is wanted of edges beside their far ends, where these are in arrays."""
 
 
 @lru_cache(100)
@@ -172,8 +173,8 @@ def _question(query: _EdgeQuery, table: Table, near_and_far: tuple[str, str]) ->
     ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in near_and_far}
     if query.only_ends:
         question = select(ends[near_and_far[1]])
-    elif query.only_kinds:
-        question = select(ends[near_and_far[1]], table.c.transformation_id)
+    elif query.ends_and:
+        question = select(ends[near_and_far[1]], *(table.c[name] for name in query.ends_and))
     else:
         # The order decides between paths of one length; it is that of SQLite's indexes anyway.
         order = (table.c[name] for name in (*near_and_far, "job_id", "transformation_id"))
@@ -202,9 +203,10 @@ class EdgesInMemory:
         self.whole = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
 
     @property
-    def arrays(self) -> "EdgeArrays | None":
-        """All edges, where each ends in a column and none of a job is filtered out; else None."""
-        return None if self.whole or self._jobs else self._known.fields
+    def arrays(self) -> "list[tuple[int, EdgeArrays]]":
+        """All edges, those of whole datasets with -1; none where those of some jobs are asked for."""
+        own = [(1, self._known.fields), *([(-1, self._known.datasets)] if self.whole else [])]
+        return [] if self._jobs else own
 
     def guesses(self) -> Iterator[Guess]:
         """None: edges in memory are for walks that follow no guesses."""

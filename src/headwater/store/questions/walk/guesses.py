@@ -4,7 +4,8 @@ The third and last of what is believed of an event, after the ``lineage`` facet 
 went into every output. Nothing of it is stored, so that events of any age answer as well.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
@@ -13,8 +14,8 @@ from headwater.model import Subtype, Transformation
 from headwater.openlineage.reading.events import SUCCESSFUL
 from headwater.store import schema
 from headwater.store.questions.answers import Bounds, Direction
-from headwater.store.read_model.visibility import described_fields, referred_reads
-from headwater.store.sql.rows import rows_for
+from headwater.store.read_model.visibility import described_fields, referred_reads, sight_of
+from headwater.store.sql.rows import Lookup
 
 GUESS = Transformation(
     Subtype.TRANSFORMATION,
@@ -29,6 +30,9 @@ _RUN = schema.run
 _TOUCH = schema.run_dataset
 _FIELD = schema.field
 _LINEAGE = schema.lineage.c
+_COLUMNS = Lookup(select(_FIELD.c.dataset_id, _FIELD.c.id), _FIELD.c.id)
+_COLUMNS_OF = Lookup(select(_FIELD.c.dataset_id, _FIELD.c.id), _FIELD.c.dataset_id)
+_READ = Lookup(select(_TOUCH.c.run_id, _TOUCH.c.dataset_id).where(~_TOUCH.c.written), _TOUCH.c.run_id)
 
 
 class Guess(NamedTuple):
@@ -63,13 +67,7 @@ class Guesses:
 
     def __init__(self, connection: Connection, moment: int | None, jobs: Collection[int]) -> None:
         self._connection = connection
-        self._then: list[ColumnElement[bool]] = [_RUN.c.state.in_(SUCCESSFUL)]
-        self._lineage_then: list[ColumnElement[bool]] = []
-        if moment is not None:
-            self._then.append(_RUN.c.state_at <= moment)
-            self._lineage_then.append(_LINEAGE.at <= moment)
-        if jobs:
-            self._then.append(_RUN.c.job_id.in_(jobs))
+        self._questions = _questions(moment, tuple(jobs))
 
     def of(self, direction: Direction, ids: Collection[int]) -> Iterator[Guess]:
         """The guesses upstream of these datasets, or downstream of these columns."""
@@ -77,9 +75,9 @@ class Guesses:
             unexplained = self._unexplained(ids)
             read = self._read_by(unexplained)
             inputs = {dataset for some in read.values() for dataset in some}
-            columns = self._columns(_FIELD.c.dataset_id, inputs)
+            columns = self._columns(_COLUMNS_OF, inputs)
         else:
-            columns = self._columns(_FIELD.c.id, ids)
+            columns = self._columns(_COLUMNS, ids)
             unexplained = self._unexplained(self._written_from(columns))
             read = self._read_by(unexplained)
         for run, output, job in unexplained:
@@ -95,49 +93,64 @@ class Guesses:
             yield from (Guess(dataset, output, job) for dataset in read.get(run, ()))
 
     def _unexplained(self, outputs: Collection[int]) -> list[_Unexplained]:
-        # Runs of one moment go by their ids, as where they are settled.
-        latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
-        place = func.row_number().over(partition_by=(_RUN.c.job_id, _TOUCH.c.dataset_id), order_by=latest_first)
-        written = select(_RUN.c.id, _RUN.c.job_id, _RUN.c.state_at, _TOUCH.c.dataset_id, _TOUCH.c.has_lineage)
-        written = written.add_columns(place.label("place")).join(_TOUCH, _TOUCH.c.run_id == _RUN.c.id)
-        written = written.where(_TOUCH.c.written, *self._then)
-
-        def unexplained(some: Any) -> Select[Any]:
-            run = written.where(_TOUCH.c.dataset_id.in_(some)).subquery().c
-            # A stream has lineage before it ends.
-            since = (
-                _LINEAGE.job_id == run.job_id,
-                _LINEAGE.output_id == run.dataset_id,
-                _LINEAGE.at > run.state_at,
-            )
-            has_columns = exists().where(*since, *self._lineage_then)
-            return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~has_columns)
-
-        return [_Unexplained(*row) for row in rows_for(self._connection, outputs, unexplained)]
+        return [_Unexplained(*row) for row in self._questions.unexplained.bare(self._connection, outputs)]
 
     def _read_by(self, unexplained: Iterable[_Unexplained]) -> dict[int, list[int]]:
         """The datasets that each run read."""
-        question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id).where(~_TOUCH.c.written)
-        read = self._grouped({one.run for one in unexplained}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
+        read = self._grouped(_READ, {one.run for one in unexplained})
         gone = referred_reads(self._connection, ((run, one) for run, some in read.items() for one in some))
         return {run: [one for one in some if (run, one) not in gone] for run, some in read.items()}
 
     def _written_from(self, inputs: Collection[int]) -> set[int]:
         """The datasets that some run wrote which read these, and has no columns of."""
-        read = _TOUCH.alias("read")
-        question = select(_TOUCH.c.dataset_id).distinct().join(_RUN, _RUN.c.id == _TOUCH.c.run_id)
-        question = question.join(read, read.c.run_id == _RUN.c.id)
-        question = question.where(_TOUCH.c.written, ~_TOUCH.c.has_lineage, ~read.c.written, *self._then)
-        rows = rows_for(self._connection, inputs, lambda some: question.where(read.c.dataset_id.in_(some)))
-        return {row.dataset_id for row in rows}
+        return {one for (one,) in self._questions.written_from.bare(self._connection, inputs)}
 
-    def _columns(self, by: ColumnElement[int], ids: Collection[int]) -> dict[int, list[int]]:
+    def _columns(self, lookup: Lookup, ids: Collection[int]) -> dict[int, list[int]]:
         """Columns by their datasets."""
-        question = select(_FIELD.c.dataset_id, _FIELD.c.id).where(described_fields(self._connection))
-        return self._grouped(ids, lambda some: question.where(by.in_(some)))
+        if sight_of(self._connection) is None:
+            return self._grouped(lookup, ids)
+        described = select(_FIELD.c.dataset_id, _FIELD.c.id).where(described_fields(self._connection))
+        return self._grouped(Lookup(described, lookup.near), ids)
 
-    def _grouped(self, ids: Collection[int], question: Callable[[Any], Select[Any]]) -> dict[int, list[int]]:
+    def _grouped(self, lookup: Lookup, ids: Collection[int]) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
-        for key, value in rows_for(self._connection, ids, question):
+        for key, value in lookup.bare(self._connection, ids):
             found.setdefault(key, []).append(value)
         return found
+
+
+class _Questions(NamedTuple):
+    """The latest runs that wrote datasets and have no columns of them, and what runs wrote so that read datasets."""
+
+    unexplained: Lookup
+    written_from: Lookup
+
+
+@lru_cache(100)
+def _questions(moment: int | None, jobs: tuple[int, ...]) -> _Questions:
+    then: list[ColumnElement[bool]] = [_RUN.c.state.in_(SUCCESSFUL)]
+    lineage_then: list[ColumnElement[bool]] = []
+    if moment is not None:
+        then.append(_RUN.c.state_at <= moment)
+        lineage_then.append(_LINEAGE.at <= moment)
+    if jobs:
+        then.append(_RUN.c.job_id.in_(jobs))
+    # Runs of one moment go by their ids, as where they are settled.
+    latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
+    place = func.row_number().over(partition_by=(_RUN.c.job_id, _TOUCH.c.dataset_id), order_by=latest_first)
+    written = select(_RUN.c.id, _RUN.c.job_id, _RUN.c.state_at, _TOUCH.c.dataset_id, _TOUCH.c.has_lineage)
+    written = written.add_columns(place.label("place")).join(_TOUCH, _TOUCH.c.run_id == _RUN.c.id)
+    written = written.where(_TOUCH.c.written, *then)
+
+    def unexplained(near: ColumnElement[bool]) -> Select[Any]:
+        run = written.where(near).subquery().c
+        # A stream has lineage before it ends.
+        since = (_LINEAGE.job_id == run.job_id, _LINEAGE.output_id == run.dataset_id, _LINEAGE.at > run.state_at)
+        has_columns = exists().where(*since, *lineage_then)
+        return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~has_columns)
+
+    read = _TOUCH.alias("read")
+    wrote = select(_TOUCH.c.dataset_id).distinct().join(_RUN, _RUN.c.id == _TOUCH.c.run_id)
+    wrote = wrote.join(read, read.c.run_id == _RUN.c.id)
+    wrote = wrote.where(_TOUCH.c.written, ~_TOUCH.c.has_lineage, ~read.c.written, *then)
+    return _Questions(Lookup(unexplained, _TOUCH.c.dataset_id), Lookup(wrote, read.c.dataset_id))

@@ -5,9 +5,8 @@ Exactly where a walk would arrive: whatever is not followed here, the walk is do
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
@@ -15,21 +14,15 @@ from sqlalchemy import Connection, func, select
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.index.log import EVERYTHING, MOST, Version, changed_since, version_of
-from headwater.store.ingest.replacements import any_replacement
-from headwater.store.questions.answers import Bounds, Direction, Node
-from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, Row, edges_within
+from headwater.store.questions.answers import Bounds, Node
+from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, edges_within
+from headwater.store.questions.walk.held_past import HeldPast
 from headwater.store.questions.walk.steps_inside import has_whole_sources
+from headwater.store.questions.walk.tag_blocks import reach_in_blocks
 from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_leaves import Leaves, Start, flow_by_leaf
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
-from headwater.store.questions.walk.tag_walk import (
-    Arriving,
-    Barriers,
-    Effect,
-    Flow,
-    ended_links_from,
-    links_before,
-)
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Effect, Flow
 from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import rows_for
@@ -39,8 +32,6 @@ _LAST_EVENT = select(_EVENT.c.id, _EVENT.c.digest).order_by(_EVENT.c.id.desc()).
 _LAST_FIELD = select(func.max(_FIELD.c.id))
 _MOST_TAGS = 100
 _REMEMBERED = 1_000
-Past = Callable[[Collection[int]], Iterable[Row]]
-"""From columns to links that no longer hold, and that made what links near them have read."""
 
 
 class State(NamedTuple):
@@ -92,6 +83,7 @@ class _HeldState:
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns: dict[int, list[int]] = field(default_factory=dict)
     leaves: dict[str, "_HeldLeaves"] = field(default_factory=dict)
+    past: HeldPast | None = None
 
 
 class _HeldLeaves(NamedTuple):
@@ -117,7 +109,7 @@ class HeldFlows:
         self._lock = threading.Lock()
         self._state: State | None = None
         self._past: deque[State] = deque(maxlen=_REMEMBERED)
-        self._held = _HeldState()
+        self._held = self._former = _HeldState()
 
     def of(  # noqa: PLR0913, PLR0917 - all that a walk needs
         self,
@@ -140,22 +132,20 @@ class HeldFlows:
         """
         edges = edges_within(connection, self._bounds)
         if not isinstance(edges, Edges | EdgesInMemory) or has_whole_sources(connection, self._bounds):
-            flow = self._walk(connection, start, effect, barriers)
+            flow = flow_from(connection, start, effect, barriers, self._bounds)
             return flow_by_leaf(connection, flow, leaves, effect, barriers, self._bounds) or flow
         with self._lock:
             held = self._at(connection, edges, effect)
-            links = LinksNear(connection, edges, effect, held.effects, held.columns)
-            reach, now = held.reaches.pop(tag, None), frozenset(start)
-            if reach is not None and reach.barriers != barriers:
-                reach = None
-            if reach is not None and reach.start != now:
-                reach = _follow(reach, now, (), links, _past_near(links, (), self._bounds))
-            if reach is None:
-                reach = _held(now, self._walk(connection, start, effect, barriers), barriers, links)
-            held.reaches[tag] = reach
+            if held.past is None:
+                held.past = HeldPast.of_store(LinksNear(connection, edges, effect), self._bounds)
+            past = held.past.steps
+            links = LinksNear(connection, edges, effect, held.effects, held.columns, past)
+            before, now = held.reaches.pop(tag, None), frozenset(start)
+            reach = _with(before, now, barriers, links) if before is not None else None
+            held.reaches[tag] = reach = reach or reach_in_blocks(now, barriers, links, edges)
             if len(held.reaches) > _MOST_TAGS:
                 held.reaches.pop(next(iter(held.reaches)))
-            flow = flow_of(reach, LinksNear(connection, edges, effect))
+            flow = flow_of(reach, LinksNear(connection, edges, effect, past=past))
             of_leaves = held.leaves.get(tag)
             if of_leaves is None or not of_leaves.is_of(reach, leaves):
                 by_leaf = flow_by_leaf(connection, flow, leaves, effect, barriers, self._bounds)
@@ -170,16 +160,13 @@ class HeldFlows:
             found = LinksNear(connection, edges, effect, columns_of=held.columns).columns(datasets)
         return {node for node in found if node > 0}
 
-    def _walk(self, connection: Connection, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow:
-        return flow_from(connection, start, effect, barriers, self._bounds)
-
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""
         state = once(connection, state_of)
         if state == self._state:
             return self._held
         if state in self._past:
-            return _HeldState()  # somebody who began earlier
+            return self._former if state == self._past[-1] else _HeldState()  # somebody who began earlier
         changed = None if self._state is None else datasets_changed_since(connection, self._state)
         held, before = _HeldState(), self._held
         if self._state is not None and changed is not None:
@@ -188,57 +175,37 @@ class HeldFlows:
             columns = {dataset: own for dataset, own in before.columns.items() if dataset not in changed}
             held = _HeldState({}, before.effects, columns)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
-            near = links.columns(changed) | {-one for one in changed}
-            past = _past_near(links, near, self._bounds)
-            for tag, reach in before.reaches.items():
-                found = _follow(reach, reach.start, near, links, past)
-                if found is not None:
-                    held.reaches[tag] = found
-                if found is reach and tag in before.leaves and not described:
-                    held.leaves[tag] = before.leaves[tag]
+            followed = before.past.after(links, self._bounds, changed) if before.past is not None else None
+            if followed is not None:
+                held.past, ends = followed
+                links.past = held.past.steps
+                near = links.columns(changed).union(ends, (-one for one in changed))
+                for tag, reach in before.reaches.items():
+                    held.reaches[tag] = updated(reach, reach.start, near, links)
+                    if held.reaches[tag] is reach and tag in before.leaves and not described:
+                        held.leaves[tag] = before.leaves[tag]
         if self._state is not None:
             self._past.append(self._state)
-        self._state, self._held = state, held
+        self._state, self._held, self._former = state, held, before
         return held
 
 
-def _held(start: frozenset[int], flow: Flow, barriers: Barriers, links: LinksNear) -> TagReach:
-    """Return a flow as it is held; one over links of the past as it is, with who reads where it arrived by them."""
-    past = flow.past_columns()
-    if not past:
-        return TagReach.of(start, flow, barriers)
-    readers = frozenset(row[1] for row in links.out_of(past))
-    return TagReach.walked_over_past(start, flow, barriers, readers)
-
-
-def _follow(
-    reach: TagReach, start: frozenset[int], near: Collection[int], links: LinksNear, past: Past
-) -> TagReach | None:
-    """Return where a tag arrives now; None where links of the past lead on from there, which only a walk follows."""
-    if reach.walked is not None:
-        touched = reach.start != start or not reach.readers.isdisjoint(near) or reach.arrives_at_any(links.beside(near))
-        return None if touched or any(reach.arrives_at(row[0]) for row in past(())) else reach
-    found, changed = updated(reach, start, near, links)
-    new = {node for node in changed if found.arrives_at(node)}
-    return None if any(found.arrives_at(row[0]) for row in past(new)) else found
-
-
-def _past_near(links: LinksNear, near: Collection[int], bounds: Bounds) -> Past:
-    """Find the links of the past that links into or out of some columns have read from, and links behind others."""
-    if not any_replacement(links.connection):
-        return lambda _: ()
-    down, up = Direction.DOWN, Direction.UP
-    fields = {node for node in near if node > 0}
-    rows = [*links.edges.of_fields(down, fields).links, *links.edges.of_datasets(down, fields).links]
-    rows += links.edges.of_fields(up, fields).links
-    rows += links.edges.of_datasets(up, {-node for node in near if node < 0}).links
-    own = links_before(links.connection, bounds, rows).links
-
-    def past(new: Collection[int]) -> Iterable[Row]:
-        behind = ended_links_from(links.connection, links.edges, new)
-        return chain(own, links_before(links.connection, bounds, behind).links)
-
-    return past
+def _with(reach: TagReach, start: frozenset[int], barriers: Barriers, links: LinksNear) -> TagReach | None:
+    """Return where a tag arrives from other columns and behind other barriers; None where too much is other."""
+    old = reach.barriers
+    jobs, fields = old.jobs ^ barriers.jobs, old.fields ^ barriers.fields
+    if reach.start == start and not jobs | fields:
+        return reach
+    if len(reach.start ^ start) + len(jobs) + len(fields) > MOST:
+        return None
+    touch = select(_TOUCH.c.dataset_id).join(schema.run, schema.run.c.id == _TOUCH.c.run_id).where(_TOUCH.c.written)
+    rows = rows_for(links.connection, jobs, lambda some: touch.where(schema.run.c.job_id.in_(some)).distinct())
+    written = {row.dataset_id for row in rows}
+    near = links.columns(written).union(fields, (-one for one in written))
+    steps = links.past
+    nodes = {node for node, column in steps.columns.items() if column in fields} if fields else set()
+    near |= nodes.union(step[1] for step in steps.real if step[3] in jobs) if jobs else nodes
+    return updated(reach._replace(barriers=barriers), start, near, links)
 
 
 def held_flows(connection: Connection, bounds: Bounds, kind: Hashable) -> HeldFlows | None:

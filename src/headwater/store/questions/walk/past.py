@@ -83,6 +83,7 @@ class PastLinks:
         self._ends: dict[int, RunEnd | None] = {}
         self._read: dict[int, list[Span]] = {}
         self._past: dict[Row, set[Span]] = {}
+        self._ended: dict[Row, set[Span]] = {}
         self._inside: dict[int, set[Row]] = {}
         self._readings: dict[int, dict[Reading, None]] = {}
         self._dataset_of: dict[int, int] = {}
@@ -102,6 +103,10 @@ class PastLinks:
                 spans = sorted(self._past[row])
                 for one in readings:
                     yield from (ReadLink(row, held, field, one) for held in _read_spans(spans, one.span))
+
+    def add_ended(self, links: Mapping[Row, Collection[Span]]) -> None:
+        """Add past links, with the spans that they held, that were found elsewhere: what they have read is wanted."""
+        self._ended |= {row: set(held) for row, held in links.items()}
 
     def behind(self, rows: Iterable[Row]) -> list[Row]:
         """The past links behind some links of now, or behind past ones that this gave before."""
@@ -149,13 +154,13 @@ class PastLinks:
         for run in sorted(pairs_for(self._connection, pairs, _last), key=lambda one: (one.at, one.uuid)):
             last[run.job_id, run.output_id] = run
         runs = self._replacing({row.run_id for row in last.values()})
-        since = self._since([row for row in links if row in self._past or not self._anew(row, owners, last, runs)])
+        since = self._since([row for row in links if row in self._ended or not self._anew(row, owners, last, runs)])
         for row in links:
             run = last.get((row[3], _dataset(row, owners)))
-            if run is not None and (row in since or row not in self._past):
+            if run is not None and (row in since or row not in self._ended):
                 begin = run.at if self._anew(row, owners, last, runs) else min(since.get(row, run.at), run.at)
                 yield row, None, Span(*read_until(begin, run.at))
-            for held in self._past.get(row, ()):
+            for held in self._ended.get(row, ()):
                 yield row, held, Span(*read_during(*held))
 
     def _anew(self, row: Row, owners: Mapping[int, int], last: Mapping[Pair, Any], runs: Collection[Pair]) -> bool:
@@ -190,6 +195,7 @@ class PastLinks:
                 row, held = (source, sign * output, way, job), Span(start, end)
                 if held not in self._past.get(row, ()) and any(_read_spans(outputs[output], held)):
                     self._past.setdefault(row, set()).add(held)
+                    self._ended.setdefault(row, set()).add(held)
                     found[row] = None
         return list(found)
 

@@ -4,7 +4,7 @@ A past link that was read, in a span that it held, is a node of a walk: from its
 that have read what it had made. So what arrived at a column on one day does not go on to who read it on another.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headwater.store.graph.timeline import Span
@@ -25,13 +25,18 @@ class PastSteps:
     columns: dict[int, int] = field(default_factory=dict)
     links: dict[int, list[Row]] = field(default_factory=dict)
     real: dict[Row, Row] = field(default_factory=dict)
+    before: dict[int, list[Row]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.links)
+        return bool(self.real)
 
     def out_of(self, node: int) -> list[Row]:
         """Return the steps out of a column or node."""
         return self.links.get(node, [])
+
+    def into(self, node: int) -> list[Row]:
+        """Return the steps to a column or node."""
+        return self.before.get(node, [])
 
     def add(self, source: int, output: int, real: Row) -> None:
         """Add a step that stands for a link of the store."""
@@ -39,6 +44,28 @@ class PastSteps:
         if step not in self.real:
             self.real[step] = real
             self.links.setdefault(source, []).append(step)
+            self.before.setdefault(output, []).append(step)
+
+    def after(self, gone: Collection[Row], new: Mapping[Row, Row]) -> "PastSteps":
+        """Return the steps without some, and with others, each with its link of the store."""
+        links, before, real = dict(self.links), dict(self.before), dict(self.real)
+        for step in gone:
+            del real[step]
+        for place, ends in enumerate((links, before)):
+            for end in {step[place] for step in (*gone, *new)}:
+                ends[end] = [step for step in ends.get(end, ()) if step in real]
+            for step in new:
+                ends[step[place]].append(step)
+        return PastSteps(self.columns, links, {**real, **new}, before)
+
+    def leads_to_columns(self, node: int) -> bool:
+        """Whether any column is behind a node: what nobody has read since leads nowhere."""
+        seen, waiting = {node}, [node]
+        while waiting and waiting[-1] >= FIRST_NODE:
+            new = {step[1] for step in self.out_of(waiting.pop())} - seen
+            seen |= new
+            waiting += sorted(new, reverse=True)
+        return bool(waiting)
 
 
 def past_steps(read_links: Iterable[ReadLink]) -> PastSteps:

@@ -7,6 +7,7 @@ asked for.
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
-from headwater.store.graph.index.arrays import EdgeArrays
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.questions.walk.edges import Edges, EdgesInMemory
-from headwater.store.questions.walk.guesses import GUESS_ID
+from headwater.store.questions.walk.edges import Edges, EdgesInMemory, Row
+from headwater.store.questions.walk.guesses import GUESS_ID, Guess
+from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
-from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
 from headwater.store.sql.rows import Lookup
 
 Ids = NDArray[np.int64]
+Out = tuple[Ids, NDArray[np.int8]]
 _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
 _NUMBERS: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
@@ -30,25 +32,26 @@ _UNKNOWN = -1
 _FEW = 50  # a level of less than one in so many columns is sorted, a larger one is marked
 
 
-def flow_in_blocks(
-    connection: Connection,
-    edges: Edges | EdgesInMemory,
-    start: Collection[int],
-    effect: Effect,
-    barriers: Barriers = NO_BARRIERS,
-) -> Flow:
-    """Return where a tag on some columns flows; barriers are for edges in memory alone."""
+def flow_in_blocks(start: Collection[int], barriers: Barriers, links: LinksNear, edges: Edges | EdgesInMemory) -> Flow:
+    """Return where a tag on some columns flows."""
+    return flow_of(reach_in_blocks(start, barriers, links, edges), links)
+
+
+def reach_in_blocks(
+    start: Collection[int], barriers: Barriers, links: LinksNear, edges: Edges | EdgesInMemory
+) -> TagReach:
+    """Return where a tag on some columns arrives over links, which are these edges and steps over past links."""
 
     def number_of(kind: int) -> int:
         followed = isinstance(edges, Edges) or edges.follows(kind)
-        return _NUMBERS[effect(kind)] if followed else 0
+        return _NUMBERS[links.effect(kind)] if followed else 0
 
-    walk = _BlockWalk(connection, edges, number_of, barriers)
+    walk = _BlockWalk(links.connection, edges, number_of, barriers, links.past)
     values, rest = walk.onwards(_ids(start), 0, {Arriving.VALUE}, None)
     found = {Arriving.VALUE: values}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
         found[kind], _ = walk.onwards(rest[kind], 1, PASSING[kind], values)
-    return flow_of(TagReach(frozenset(start), found, barriers), LinksNear(connection, edges, effect))
+    return TagReach(frozenset(start), found, barriers)
 
 
 @dataclass
@@ -57,16 +60,19 @@ class _BlockWalk:
     edges: Edges | EdgesInMemory
     number_of: Callable[[int], int]
     barriers: Barriers
+    past: PastSteps
     _numbers: NDArray[np.int8] = field(default_factory=lambda: np.full(1, _UNKNOWN, np.int8))
 
     def __post_init__(self) -> None:
         self._size = 1 + (self.connection.execute(select(func.max(_FIELD.c.id))).scalar() or 0)
-        self._guesses: dict[int, set[int]] = {}
+        self._guesses: dict[int, set[Guess]] = {}
         for one in self.edges.guesses():
-            self._guesses.setdefault(one.input, set()).add(one.output)
+            self._guesses.setdefault(one.input, set()).add(one)
         rows = _COLUMNS_OF.bare(self.connection, self._guesses) if self._guesses else []
         self._guessed = dict(rows)
         self._guessed_from = np.array(sorted(self._guessed), np.int64)
+        self._past_from = np.array(sorted(node for node in self.past.links if node < FIRST_NODE), np.int64)
+        self._cut = self.barriers.before(self.past)
 
     def onwards(
         self, frontier: Ids, steps: int, passing: Collection[Arriving], without: Distances | None
@@ -75,13 +81,22 @@ class _BlockWalk:
 
         ``frontier`` are columns, or by a minus sign whole datasets, so many ``steps`` away.
         """
-        fields, datasets = np.full(self._size, FAR, np.int32), dict[int, int]()
+        fields, datasets, past = (
+            np.full(self._size if len(frontier) else 0, FAR, np.int32),
+            dict[int, int](),
+            dict[int, int](),
+        )
         rest: dict[Arriving, list[Ids]] = {kind: [] for kind in Arriving if kind not in passing}
         passed = np.isin(range(len(_NUMBERS)), [_NUMBERS[kind] for kind in passing])
         spread: set[int] = set()
         while len(frontier):
             frontier, bare = self._spread(frontier, spread)
             datasets |= {-one: steps for one in bare if without is None or -one not in without.datasets}
+            nodes = set(frontier[frontier >= FIRST_NODE].tolist()).difference(
+                past, () if without is None else without.past
+            )
+            past |= dict.fromkeys(nodes, steps)
+            frontier = frontier[frontier < FIRST_NODE]
             frontier = frontier[fields[frontier] == FAR]
             if without is not None:
                 frontier = frontier[without.fields[frontier] == FAR]
@@ -90,13 +105,13 @@ class _BlockWalk:
             frontier = np.flatnonzero(fields == steps) if dense else np.unique(frontier)
             steps += 1
             following: list[Ids] = []
-            for outputs, numbers in self._out_of(frontier):
+            for outputs, numbers in chain(self._out_of(frontier), self._over_past(frontier, nodes)):
                 passes = passed[numbers]
                 following.append(outputs if passes.all() else outputs[passes])
                 for kind in rest if len(following[-1]) < len(outputs) else ():
                     rest[kind].append(outputs[numbers == _NUMBERS[kind]])
             frontier = _joined(following)
-        return Distances(fields, datasets), {kind: _joined(some) for kind, some in rest.items()}
+        return Distances(fields, datasets, past), {kind: _joined(some) for kind, some in rest.items()}
 
     def _spread(self, frontier: Ids, spread: set[int]) -> tuple[Ids, set[int]]:
         """Return columns for whole datasets, of each once; and those of which no column is known."""
@@ -106,34 +121,38 @@ class _BlockWalk:
         whole = set((-frontier[datasets]).tolist()) - spread
         spread |= whole
         rows = _COLUMNS_OF.bare(self.connection, whole) if whole else []
-        columns = np.array([node for node, _ in rows], np.int64)
+        columns = np.array([node for node, _ in rows if node not in self.barriers.fields], np.int64)
         return np.concatenate([frontier[frontier > 0], columns]), whole - {dataset for _, dataset in rows}
 
-    def _out_of(self, frontier: Ids) -> Iterator[tuple[Ids, NDArray[np.int8]]]:
-        """Yield the ends of the links out of columns, and for each the number of what flows over it."""
+    def _out_of(self, frontier: Ids) -> Iterator[Out]:
+        """Yield the ends of the links of now out of columns, and for each the number of what flows over it."""
         if isinstance(self.edges, EdgesInMemory):
-            if self.edges.arrays is not None:
-                yield self._in_memory(self.edges.arrays, frontier)
+            for sign, arrays in self.edges.arrays:
+                outputs, *how = arrays.columns_from(frontier, (1, 2, 3) if self.barriers else (1, 2))
+                yield self._kept(sign * outputs, *how)
             return
         near = frontier.tolist()
         for tables in (FIELD_EDGES, DATASET_EDGES) if self.edges.whole else (FIELD_EDGES,):
-            for outputs, kinds in self.edges.ends_out_of(tables, near):
-                yield np.array(outputs, np.int64), self._numbers_of(np.array(kinds, np.int64))
+            for columns in self.edges.ends_out_of(tables, near, jobs=bool(self.barriers)):
+                yield self._kept(*(np.array(column, np.int64) for column in columns))
         if len(self._guessed_from):
-            guessed = {
-                -output
-                for one in np.intersect1d(frontier, self._guessed_from).tolist()
-                for output in self._guesses[self._guessed[one]]
-            }
-            if guessed:
-                yield _ids(guessed), np.full(len(guessed), self.number_of(GUESS_ID), np.int8)
+            read = {self._guessed[one] for one in np.intersect1d(frontier, self._guessed_from).tolist()}
+            yield self._listed([(0, -one.output, GUESS_ID, one.job) for some in read for one in self._guesses[some]])
 
-    def _in_memory(self, edges: EdgeArrays, frontier: Ids) -> tuple[Ids, NDArray[np.int8]]:
-        if self.barriers == NO_BARRIERS:
-            outputs, kinds = edges.columns_from(frontier, (1, 2))
-        else:
-            _, outputs, kinds, jobs = edges.columns_from(frontier)
-            cut = np.isin(jobs, list(self.barriers.jobs)) | np.isin(outputs, list(self.barriers.fields))
+    def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:
+        """Yield the same of steps over past links, out of columns and nodes."""
+        if self.past:
+            near = [*nodes, *np.intersect1d(frontier, self._past_from).tolist()]
+            yield self._listed([step for node in near for step in self.past.out_of(node)])
+
+    def _listed(self, rows: list[Row]) -> Out:
+        columns = np.array(rows, np.int64).reshape(-1, 4).T
+        return self._kept(*columns[1:])
+
+    def _kept(self, outputs: Ids, kinds: Ids, jobs: Ids | None = None) -> Out:
+        """Return the ends of the links that nothing cuts, with the numbers of what flows over them."""
+        if jobs is not None and self.barriers:
+            cut = np.isin(jobs, list(self._cut.jobs)) | np.isin(outputs, list(self._cut.fields))
             outputs, kinds = outputs[~cut], kinds[~cut]
         return outputs, self._numbers_of(kinds)
 

@@ -12,7 +12,6 @@ from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory,
 from headwater.store.questions.walk.past_steps import PastSteps, past_steps
 from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_walk import (
-    NO_BARRIERS,
     Barriers,
     Effect,
     Flow,
@@ -39,7 +38,7 @@ def flow_from(
     if bounds.as_of is not None or not any_replacement(connection):
         return flow
     past = past_of(connection, edges, flow, bounds)
-    return Walker(connection, edges, effect, barriers.before(past), past).flow(start) if past else flow
+    return _flow(connection, edges, start, effect, barriers, bounds, past) if past else flow
 
 
 def past_of(connection: Connection, edges: AnyEdges, flow: Flow, bounds: Bounds) -> PastSteps:
@@ -49,27 +48,36 @@ def past_of(connection: Connection, edges: AnyEdges, flow: Flow, bounds: Bounds)
 
 
 def _flow(  # noqa: PLR0913, PLR0917 - all that a walk needs
-    connection: Connection, edges: AnyEdges, start: Collection[int], effect: Effect, barriers: Barriers, bounds: Bounds
+    connection: Connection,
+    edges: AnyEdges,
+    start: Collection[int],
+    effect: Effect,
+    barriers: Barriers,
+    bounds: Bounds,
+    past: PastSteps | None = None,
 ) -> Flow:
     """Return the flow: in blocks over edges in memory, and over those of the database where there are very many.
 
     Row by row the links are found on the way.
     """
-    row_by_row = Walker(connection, edges, effect, barriers)
-    if isinstance(edges, EdgesInMemory) and edges.arrays is not None:
-        return _in_blocks(connection, edges, start, effect, barriers)
-    plain = sight_of(connection) is None and not has_whole_sources(connection, bounds) and barriers == NO_BARRIERS
-    if not isinstance(edges, Edges) or not plain or find_spec("numpy") is None:
+    row_by_row = Walker(connection, edges, effect, barriers.before(past) if past else barriers, past)
+    if not isinstance(edges, Edges | EdgesInMemory) or not _in_blocks(connection, edges, bounds):
         return row_by_row.flow(start)
-    try:
-        return replace(row_by_row, most=ROW_BY_ROW).flow(start)
-    except TooManyColumns:
-        return _in_blocks(connection, edges, start, effect, barriers)
-
-
-def _in_blocks(
-    connection: Connection, edges: Edges | EdgesInMemory, start: Collection[int], effect: Effect, barriers: Barriers
-) -> Flow:
+    if isinstance(edges, Edges):
+        try:
+            return replace(row_by_row, most=ROW_BY_ROW).flow(start)
+        except TooManyColumns:
+            pass
     from headwater.store.questions.walk.tag_blocks import flow_in_blocks  # numpy may not be installed
+    from headwater.store.questions.walk.tag_reach import LinksNear
 
-    return flow_in_blocks(connection, edges, start, effect, barriers)
+    links = LinksNear(connection, edges, effect, past=past or PastSteps())
+    return flow_in_blocks(start, barriers, links, edges)
+
+
+def _in_blocks(connection: Connection, edges: Edges | EdgesInMemory, bounds: Bounds) -> bool:
+    """Whether there are blocks of these edges."""
+    if isinstance(edges, EdgesInMemory):
+        return bool(edges.arrays)
+    plain = sight_of(connection) is None and not has_whole_sources(connection, bounds)
+    return plain and find_spec("numpy") is not None

@@ -8,6 +8,7 @@ order of these numbers, and then what is behind them. So only what has really ch
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.walk.edges import AnyEdges, Row
-from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow
+from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
+from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow, owners_of
 from headwater.store.sql.rows import Lookup
 
 FAR = int(np.iinfo(np.int32).max)
@@ -25,7 +27,6 @@ FAR = int(np.iinfo(np.int32).max)
 
 _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
-_OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 PASSING = {
     Arriving.VALUE: {Arriving.VALUE},
     Arriving.MASKED: {Arriving.VALUE, Arriving.MASKED},
@@ -39,15 +40,17 @@ Steps = Callable[[int], int]
 class Distances(Mapping[int, int]):
     """The columns at which something arrives, each with its number of steps.
 
-    ``fields`` has it by the ids of fields, ``datasets`` by those of datasets of which no column is known.
+    ``fields`` has it by the ids of fields, ``datasets`` by those of datasets of which no column is known, and ``past``
+    by the nodes of past links, which are no columns of now.
     """
 
     fields: NDArray[np.int32]
     datasets: Mapping[int, int] = field(default_factory=dict)
+    past: Mapping[int, int] = field(default_factory=dict)
 
     def __getitem__(self, node: int) -> int:
-        if node < 0:
-            return self.datasets.get(node, FAR)
+        if node < 0 or node >= FIRST_NODE:
+            return (self.datasets if node < 0 else self.past).get(node, FAR)
         return int(self.fields[node]) if node < len(self.fields) else FAR
 
     def __contains__(self, node: object) -> bool:
@@ -63,7 +66,7 @@ class Distances(Mapping[int, int]):
 
     @property
     def now(self) -> "Distances":
-        """All of them: none is held of a tag that arrives where it no longer is."""
+        """Those at which it arrives now."""
         return self
 
     @property
@@ -81,71 +84,39 @@ class Distances(Mapping[int, int]):
         """Return the numbers after some have become others."""
         if not changes:
             return self
-        size = max(len(self.fields), 1 + max(changes))
-        fields = np.full(size, FAR, np.int32)
+        own = {node: steps for node, steps in changes.items() if 0 < node < FIRST_NODE}
+        fields = np.full(max(len(self.fields), 1 + max(own, default=0)), FAR, np.int32)
         fields[: len(self.fields)] = self.fields
-        own = {node: steps for node, steps in changes.items() if node > 0}
         fields[list(own)] = list(own.values())
         datasets = {node: steps for node, steps in {**self.datasets, **changes}.items() if node < 0 and steps != FAR}
-        return Distances(fields, datasets)
+        past = {**self.past, **{node: steps for node, steps in changes.items() if node >= FIRST_NODE}}
+        return Distances(fields, datasets, {node: steps for node, steps in past.items() if steps != FAR})
 
 
 class TagReach(NamedTuple):
-    """The columns with a tag, where it arrives, and what keeps it from flowing on.
-
-    A flow over links of the past stays as it is in ``walked``, and ``distances`` say only where it arrives, or did;
-    ``readers`` are the ends of links out of the columns where it did.
-    """
+    """The columns with a tag, where it arrives, and what keeps it from flowing on."""
 
     start: frozenset[int]
     distances: Mapping[Arriving, Distances]
     barriers: Barriers = NO_BARRIERS
-    walked: Flow | None = None
-    readers: frozenset[int] = frozenset()
-
-    @classmethod
-    def of(cls, start: frozenset[int], flow: Flow, barriers: Barriers = NO_BARRIERS) -> "TagReach":
-        """Return a flow, of which nothing has arrived by what no longer holds, as numbers of steps."""
-        if flow.trace is not None:
-            arrived = {kind: one for kind, one in flow.arrived.items() if isinstance(one, Distances)}
-            return cls(start, arrived, barriers)
-        values = _steps(flow.arrived[Arriving.VALUE].now, {})
-        found = {kind: _steps(flow.arrived[kind].now, values) for kind in PASSING}
-        found[Arriving.VALUE] = values
-        nowhere = Distances(np.empty(0, np.int32))
-        return cls(start, {kind: nowhere.after(one) for kind, one in found.items()}, barriers)
-
-    @classmethod
-    def walked_over_past(
-        cls, start: frozenset[int], flow: Flow, barriers: Barriers, readers: frozenset[int]
-    ) -> "TagReach":
-        """Return a flow of `Walker` that has arrived by links of the past too."""
-        nodes = {node for one in flow.arrived.values() for node in one.now} | flow.past_columns()
-        arrived = Distances(np.empty(0, np.int32)).after(dict.fromkeys(nodes, 1))
-        return cls(start, {Arriving.VALUE: arrived}, barriers, flow, readers)
-
-    def arrives_at(self, node: int) -> bool:
-        """Whether anything of the tag arrives at a column."""
-        return any(node in one for one in self.distances.values())
 
     def arrives_at_any(self, nodes: Ids) -> bool:
-        """Whether anything of the tag arrives at one of some fields, or at a dataset without known columns."""
-        arrived = self.distances.values()
-        return any(one.datasets or (one.fields[nodes[nodes < len(one.fields)]] != FAR).any() for one in arrived)
-
-
-def _steps(arrived: Mapping[int, Row | None], values: Mapping[int, int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for node, row in arrived.items():
-        found[node] = 0 if row is None else 1 if row[0] in values else found[row[0]] + 1
-    return found
+        """Whether anything of the tag arrives at one of some nodes, or at a dataset without known columns."""
+        fields, past = nodes[nodes < FIRST_NODE], nodes[nodes >= FIRST_NODE].tolist()
+        return any(
+            one.datasets
+            or (one.fields[fields[fields < len(one.fields)]] != FAR).any()
+            or not one.past.keys().isdisjoint(past)
+            for one in self.distances.values()
+        )
 
 
 @dataclass
 class LinksNear:
     """Links into and out of columns, each read once.
 
-    ``effects`` of transformations and ``columns_of`` datasets may be known from others before.
+    ``effects`` of transformations and ``columns_of`` datasets may be known from others before; ``past`` are steps over
+    past links, which are links, too.
     """
 
     connection: Connection
@@ -153,6 +124,7 @@ class LinksNear:
     effect: Effect
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns_of: dict[int, list[int]] = field(default_factory=dict)
+    past: PastSteps = field(default_factory=PastSteps)
     _into: dict[int, list[Row]] = field(default_factory=dict)
     _of_dataset: dict[int, list[Row]] = field(default_factory=dict)
     _out: dict[int, set[int]] = field(default_factory=dict)
@@ -167,10 +139,11 @@ class LinksNear:
             return
         self._into |= {node: [] for node in new}
         self._owners |= {node: -node for node in new if node < 0}
-        self._owners |= dict(_OWNER_OF.bare(self.connection, {node for node in new if node > 0}))
+        fields = {node for node in new if 0 < node < FIRST_NODE}
+        self._owners |= owners_of(self.connection, fields)
         datasets = {self._owners[node] for node in new if node in self._owners} - self._of_dataset.keys()
         self._of_dataset |= {one: [] for one in datasets}
-        self._add(self._into, 1, self.edges.of_fields(Direction.UP, {node for node in new if node > 0}).links)
+        self._add(self._into, 1, self.edges.of_fields(Direction.UP, fields).links)
         if self.edges.whole:
             self._add(self._of_dataset, -1, self.edges.of_datasets(Direction.UP, datasets).links)
         self.columns({-node for node in new if node < 0})
@@ -178,18 +151,26 @@ class LinksNear:
     def _add(self, into: dict[int, list[Row]], sign: int, rows: Iterable[Row]) -> None:
         for row in rows:
             into[sign * row[1]].append(row)
-            if row[2] not in self.effects:
-                self.effects[row[2]] = self.effect(row[2])
+
+    def every_into(self, node: int) -> Iterator[Row]:
+        """Yield the links into a column that was loaded."""
+        owner = self._owners.get(node, 0)
+        yield from self._into[node]
+        yield from self._of_dataset.get(owner, ())
+        if self.past:
+            yield from self.past.into(node)
+            yield from self.past.into(-owner)
 
     def into(self, node: int, barriers: Barriers = NO_BARRIERS) -> Iterator[tuple[Row, Arriving]]:
         """Yield the links into a column that was loaded and that nothing cuts, with what flows over them."""
-        if (node < 0 and self.columns_of[-node]) or node in barriers.fields:
+        if (node < 0 and self.columns_of[-node]) or self.past.columns.get(node, node) in barriers.fields:
             return
-        for rows in (self._into[node], self._of_dataset.get(self._owners.get(node, 0), ())):
-            for row in rows:
-                effect = self.effects[row[2]]
-                if effect is not None and row[3] not in barriers.jobs:
-                    yield row, effect
+        for row in self.every_into(node):
+            if row[2] not in self.effects:
+                self.effects[row[2]] = self.effect(row[2])
+            effect = self.effects[row[2]]
+            if effect is not None and row[3] not in barriers.jobs:
+                yield row, effect
 
     def beside(self, nodes: Collection[int]) -> Ids:
         """Return some columns with those that links into them come from."""
@@ -208,29 +189,23 @@ class LinksNear:
         return {node for one in datasets for node in self.columns_of[one] or (-one,)}
 
     def out_of(self, fields: Collection[int]) -> list[Row]:
-        """Return the links out of some columns."""
+        """Return the links of now out of some columns."""
         found = self.edges.of_fields(Direction.DOWN, fields).links
         return [*found, *self.edges.of_datasets(Direction.DOWN, fields).links] if self.edges.whole else found
 
     def behind(self, nodes: Collection[int]) -> set[int]:
         """Return the columns that links out of some lead to."""
-        new = {node for node in nodes if node > 0} - self._out.keys()
+        new = {node for node in nodes if 0 < node < FIRST_NODE} - self._out.keys()
         self._out |= {node: set() for node in new}
-        if new:
-            down = Direction.DOWN
-            for source, output, *_ in self.edges.of_fields(down, new).links:
-                self._out[source].add(output)
-            wholes = self.edges.of_datasets(down, new).links if self.edges.whole else []
-            self.columns({-row[1] for row in wholes})
-            for source, output, *_ in wholes:
-                self._out[source] |= self.columns((-output,))
-        return {end for node in nodes for end in self._out.get(node, ())}
+        for source, output, *_ in self.out_of(new) if new else ():
+            self._out[source].add(output)
+        ends = {end for node in nodes for end in self._out.get(node, ())}
+        ends.update(step[1] for step in chain.from_iterable(map(self.past.out_of, nodes)))
+        return {end for end in ends if end > 0} | self.columns({-end for end in ends if end < 0})
 
 
-def updated(
-    reach: TagReach, start: frozenset[int], near: Collection[int], links: LinksNear
-) -> tuple[TagReach, set[int]]:
-    """Return where a tag arrives now, and the columns for which that is not as before.
+def updated(reach: TagReach, start: frozenset[int], near: Collection[int], links: LinksNear) -> TagReach:
+    """Return where a tag arrives now.
 
     Args:
         reach: as it was.
@@ -239,7 +214,7 @@ def updated(
         links: those of now.
     """
     if reach.start == start and not reach.arrives_at_any(links.beside(near)):
-        return reach, set()
+        return reach
     values, draft = reach.distances[Arriving.VALUE], dict[int, int]()
 
     def of_value(node: int) -> int:
@@ -253,18 +228,15 @@ def updated(
         return least + 1
 
     _correct(draft, values, {*near, *(reach.start ^ start)}, of_value, links)
-    found, changed = {Arriving.VALUE: values.after(draft)}, set(draft)
+    found = {Arriving.VALUE: values.after(draft)}
     beyond = {*near, *draft, *links.behind(draft)}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
-        found[kind], more = _less(kind, reach, found[Arriving.VALUE], beyond, links)
-        changed |= more
-    return reach._replace(start=start, distances=found), changed
+        found[kind] = _less(kind, reach, found[Arriving.VALUE], beyond, links)
+    return reach._replace(start=start, distances=found)
 
 
-def _less(
-    kind: Arriving, reach: TagReach, values: Distances, near: Collection[int], links: LinksNear
-) -> tuple[Distances, set[int]]:
-    """Return where less than the value arrives, and the columns for which that is not as before."""
+def _less(kind: Arriving, reach: TagReach, values: Distances, near: Collection[int], links: LinksNear) -> Distances:
+    """Return where less than the value arrives."""
     draft: dict[int, int] = {}
     old, passing = reach.distances[kind], PASSING[kind]
 
@@ -280,9 +252,9 @@ def _less(
                 least = min(least, draft[source] if source in draft else old[source])
         return least + 1
 
-    if old.fields.size or old.datasets or kind in links.effects.values():
+    if old.fields.size or old.datasets or old.past or kind in links.effects.values():
         _correct(draft, old, near, steps, links)
-    return old.after(draft), set(draft)
+    return old.after(draft)
 
 
 def _correct(draft: dict[int, int], old: Distances, near: Collection[int], steps: Steps, links: LinksNear) -> None:
@@ -334,19 +306,26 @@ def flow_of(reach: TagReach, links: LinksNear) -> Flow:
             found |= {place: link_to(*place) for place in frontier}
             before = (found[place] for place in frontier)
             frontier = {(one[0][0], one[1]) for one in before if one is not None} - found.keys()
-        return {node: _traced(found, (node, kind)) for node in nodes}
+        real = links.past.real
+        return {node: [real.get(row, row) for row in _traced(found, (node, kind))] for node in nodes}
 
     def cut() -> tuple[Row, ...]:
         arrived = {node for one in reach.distances.values() for node in one if node > 0}
-        return tuple(row for row in links.out_of(arrived) if _is_cut(reach, row, links))
+        past = links.past
+        nodes = arrived.union(*(one.past for one in reach.distances.values()))
+        steps = (step for node in nodes for step in past.out_of(node) if past.leads_to_columns(step[1]))
+        own = dict.fromkeys(
+            past.real.get(row, row) for row in (*links.out_of(arrived), *steps) if _is_cut(reach, row, links)
+        )
+        return tuple(own)
 
-    return reach.walked or Flow(reach.distances, trace=paths, cut=cut)
+    return Flow(reach.distances, trace=paths, cut=cut)
 
 
 def _is_cut(reach: TagReach, row: Row, links: LinksNear) -> bool:
     """Whether a link is cut; one into a whole dataset over which something flows, where one of its columns is."""
     if row[3] in reach.barriers.jobs or row[1] > 0:
-        return row[3] in reach.barriers.jobs or row[1] in reach.barriers.fields
+        return row[3] in reach.barriers.jobs or links.past.columns.get(row[1], row[1]) in reach.barriers.fields
     effect = links.effect(row[2])
     kinds = [kind for kind, own in reach.distances.items() if row[0] in own]
     flows = effect in {

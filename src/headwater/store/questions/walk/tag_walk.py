@@ -290,6 +290,11 @@ class Walker:
                 ends.setdefault(node, whole[dataset])
 
 
+def owners_of(connection: Connection, fields: Collection[int]) -> dict[int, int]:
+    """Return the datasets of fields."""
+    return dict(_OWNER_OF.bare(connection, {one for one in fields if one > 0}))
+
+
 def ended_links_from(connection: Connection, edges: AnyEdges, near: Collection[int]) -> list[Row]:
     """Return the links out of the columns that ended links lead to from some columns, and out of what is behind."""
     behind = _behind(connection, edges, near)
@@ -299,7 +304,7 @@ def ended_links_from(connection: Connection, edges: AnyEdges, near: Collection[i
 
 def links_before(connection: Connection, bounds: Bounds, rows: list[Row]) -> PastLinks:
     """Return the links that no longer hold, and that made what links of now have read."""
-    past = PastLinks(connection, bounds, lambda fields: dict(_OWNER_OF.bare(connection, fields)))
+    past = PastLinks(connection, bounds, lambda fields: owners_of(connection, fields))
     while rows:
         rows = past.behind(rows)
     return past
