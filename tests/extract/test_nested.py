@@ -27,7 +27,7 @@ def test_fields_within_columns_have_the_lineage_that_the_case_expects(version: s
     found = written(recorded(version, case))
     output = output_of(case, found)
     assert output is not None
-    assert _lines(found, output) == sorted(" ".join(line.split()) for line in case.nested.splitlines())
+    assert nested_lines(found, output) == sorted(" ".join(line.split()) for line in case.nested.splitlines())
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -41,7 +41,7 @@ def test_each_edge_between_nested_fields_is_one_between_their_columns_and_none_i
     assert looked_at > 10
 
 
-def _lines(found: Statement, output: Output) -> list[str]:
+def nested_lines(found: Statement, output: Output) -> list[str]:
     """The edges of the facet, as an event has it."""
     run = Run("018f0000-0000-7000-8000-000000000000", Job("n", "j"))
     event = json.loads(to_json(run_event(RunMoment(run, RunState.COMPLETE, datetime(2026, 1, 1), statement=found))))

@@ -14,9 +14,13 @@ from headwater.plan import Operator
 
 
 def query(node: Operator, extraction: Extraction) -> Rows:
-    """The rows that a command writes."""
+    """The rows that a command writes; a plan from a text knows types by the names of the columns alone."""
     below = node.operator("query") or node.operator("plan") or (node.inputs[0] if node.inputs else None)
-    return extraction.rows(below)
+    rows, types = extraction.rows(below), node.facts("columnTypes")
+    if not types:
+        return rows
+    output = (one if one.type else replace(one, type=types.get(one.name, "")) for one in rows.output)
+    return replace(rows, output=tuple(output))
 
 
 def mode(node: Operator) -> str:

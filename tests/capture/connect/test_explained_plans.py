@@ -9,9 +9,12 @@ import pytest
 from tests.capture.connect.recordings import OF_FORMATS, explained, format_cases, lineage, recordings
 from tests.extract.case_file import Case, cases, difference
 from tests.extract.edge_text import read
+from tests.extract.recordings import output_of
+from tests.extract.test_nested import nested_lines
 
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.runs.executions import Executions
+from headwater.extract import statement
 from headwater.model import Engine, Job, Run, RunState
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
@@ -45,6 +48,14 @@ def test_a_limit_is_one_still(case: Case) -> None:
     assert found is not None
     assert difference(case, *found) != "", "it is exact now: take it out of limits.toml"
     assert found[1] or not COARSER[str(case)], "it has no gap any more"
+
+
+@pytest.mark.parametrize("case", [case for case in TOLD if case.nested], ids=str)
+def test_fields_within_columns_have_the_lineage_that_the_case_expects(case: Case) -> None:
+    found = statement(explained(recordings()[str(case)]).plan())
+    output = output_of(case, found)
+    assert output is not None
+    assert nested_lines(found, output) == sorted(" ".join(line.split()) for line in case.nested.splitlines())
 
 
 @pytest.mark.parametrize("case", [case for case in TOLD if str(case) in LIMITS["finer"]], ids=str)

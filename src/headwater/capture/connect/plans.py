@@ -82,10 +82,12 @@ class ExplainedPlan:
 
     def _target_values(self) -> Mapping[str, Any]:
         """The values of the command: files have the columns of its query, a table that is appended to its own."""
+        columns = result_columns(self.text)
+        found = {**self.target, "columnTypes": dict(columns)}
         if "fileFormat" in self.target:
-            return {**self.target, "outputColumnNames": tuple(name for name, _ in result_columns(self.text))}
+            return {**found, "outputColumnNames": tuple(name for name, _ in columns)}
         types = self.target.get("tableDesc", {}).get("types", {})
-        return {**self.target, "target": tuple(types.items())} if self.target.get("mode") == "Append" else self.target
+        return {**found, "target": tuple(types.items())} if self.target.get("mode") == "Append" else found
 
     def _row_change(self) -> Plan:
         nodes: list[Node] = []

@@ -145,6 +145,7 @@ class _Reading:
             if key in values:
                 known = self._facts.tables.get(".".join(values[key]["identifier"]), {})
                 values[key] = {**values[key], **known}
+                values["columnTypes"] = known.get("types", {})
         return values
 
     def _complete(self) -> None:
