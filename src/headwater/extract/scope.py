@@ -101,10 +101,14 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The columns an expression may refer to, by exprId, and the extraction it belongs to."""
+    """The columns an expression may refer to, by exprId, and the extraction it belongs to.
+
+    ``picks_labels`` says that it stands in what Spark makes of a PIVOT.
+    """
 
     columns: Mapping[int, Trace]
     extraction: Extraction
+    picks_labels: bool = False
 
     def outer(self, placeholder: Placeholder) -> Trace | None:
         """The paths behind an outer reference of a subquery; None when a scope further out knows."""

@@ -39,21 +39,16 @@ def masking(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trac
 def counted(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``count(x)``, which hides the values of x but not those of the column of a PIVOT."""
     arguments = union(map(flat, children))
+    if not scope.picks_labels:
+        return step(_MASKED, arguments)
     shown = arguments & union(_pivoted(child, scope) for child in node.children)
     return union((step(_MASKED, arguments - shown), shown))
 
 
 def _pivoted(argument: Node, scope: Scope) -> Paths:
-    """How the columns of a PIVOT take part in ``IF(column <=> 'label', x, NULL)``.
-
-    Spark makes that of each argument where one of the aggregates is not of a simple type (Analyzer, ResolvePivot).
-    """
-    if argument.name != "If" or argument.children[2].name not in ("Cast", "Literal"):
-        return NOTHING
-    test = argument.children[0]
-    if test.name != "EqualNullSafe" or test.children[1].name not in ("Cast", "Literal"):
-        return NOTHING
-    columns = [one.values.get("id", -1) for one in (test.children[0], *test.children[0].children)]
+    """How the columns of a PIVOT take part in ``IF(column <=> 'label', x, NULL)`` (`operators.pivots`)."""
+    column = argument.children[0].children[0]
+    columns = [one.values.get("id", -1) for one in (column, *column.children)]
     return step(CONDITION, step(TRANSFORMED, union(flat(scope.columns.get(one, NOTHING)) for one in columns)))
 
 

@@ -1,7 +1,10 @@
 """Operators that keep, compute, group and join columns, and that choose, order or repeat rows."""
 
+from dataclasses import replace
+
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.expressions.subqueries import inner
+from headwater.extract.operators.pivots import below_pivot, is_pivot, picks_labels
 from headwater.extract.operators.predicates import correlation, predicate
 from headwater.extract.operators.table import (
     Visitors,
@@ -15,7 +18,7 @@ from headwater.extract.operators.watermarks import columns_of, joins_streams, wa
 from headwater.extract.scope import Extraction, Rows, Scope, attribute
 from headwater.extract.substitution import has_outer
 from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, flat, merge, step, union
-from headwater.plan import Expression, Node, Operator
+from headwater.plan import Expression, Operator
 
 _LEFT_ONLY = ("LeftSemi", "LeftAnti")
 _NEAREST = ("asOfCondition", "orderExpression", "rankingExpression")
@@ -99,10 +102,10 @@ def _decided(rows: Rows, by: Paths) -> Rows:
 
 def aggregate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``SELECT k, sum(x) … GROUP BY k``."""
-    scope = scope_of(children, extraction)
+    scope = replace(scope_of(children, extraction), picks_labels=picks_labels(node))
     output, columns = computed(node.expressions("aggregateExpressions"), scope)
     grouped = row_effects(GROUP_BY, node.expressions("groupingExpressions"), scope)
-    below = _below_pivot(node, extraction) if _is_pivot(node) else row_dependencies(children)
+    below = below_pivot(node, extraction) if is_pivot(node) else row_dependencies(children)
     rows = Rows(output, columns, union((below, grouped)))
     return without_late(node, rows, (grouped,), extraction)
 
@@ -111,25 +114,6 @@ def window(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     """``f(x) OVER (…)``: the child's columns, then the window functions'."""
     output, columns = computed(node.expressions("windowExpressions"), scope_of(children, extraction))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, row_dependencies(children))
-
-
-def _is_pivot(node: Operator) -> bool:
-    """Spark rewrites PIVOT into two aggregates, the upper one of PivotFirst (Analyzer, ResolvePivot)."""
-    return any(_holds_pivot(expression) for expression in node.expressions("aggregateExpressions"))
-
-
-def _holds_pivot(expression: Expression) -> bool:
-    node: Node = expression
-    while node.children:
-        if node.name == "PivotFirst":
-            return True
-        node = node.children[0]
-    return False
-
-
-def _below_pivot(node: Operator, extraction: Extraction) -> Paths:
-    """The lower aggregate of a PIVOT groups by the pivot column too, which nobody wrote: pass it over."""
-    return row_dependencies(extraction.rows(below) for inner in node.inputs for below in inner.inputs)
 
 
 def join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
