@@ -1,12 +1,23 @@
 """Names over time: lineage survives renames, and is right before and after them."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from headwater.model.field_names import dropped_name
 from headwater.store import Store
-from headwater.store.questions import Bounds, compact_from, datasets, impact_of, roots_of, walk_from
+from headwater.store.questions import (
+    Bounds,
+    Direction,
+    compact_from,
+    datasets,
+    impact_of,
+    reached_from,
+    roots_of,
+    view_of,
+    walk_from,
+)
 from headwater.store.questions.snapshots import compared, snapshot
 
 MINUTE = 60_000_000
@@ -126,6 +137,29 @@ def test_a_table_is_dropped_and_made_anew(store: Store, words: Any) -> None:
     assert [one.dataset.dataset.name for one in datasets(store)] == ["/a", "/c", "/other", "/raw"]
     store.ingest([run_event("read", written("c", {"y": ["a.x"]}), minute=4)])
     assert roots(store, "c.y") == {"/other.x"}
+
+
+def test_walks_down_leave_out_tables_that_were_made_anew_but_for_those_on_a_path(store: Store, words: Any) -> None:
+    """Of a table that is dropped and made each night, only the last one depends on what it is made of."""
+    written, run_event, renamed = words.written, words.run_event, words.renamed
+    made = written("a", {"x": ["raw.x"]}, ["db.a"])
+    for night in range(3):
+        store.ingest([run_event("make", made, minute=4 * night)])
+        if night == 1:
+            store.ingest([run_event("read", written("c", {"y": ["a.x"]}), minute=4 * night + 1)])
+        store.ingest([run_event("ddl", renamed("a", None, symlinks={"db.a": None}), minute=4 * night + 2)])
+    store.ingest([run_event("make", made, minute=12)])
+    # Of four tables the one that was read, and the last.
+    assert len(reached_from(store, "raw.x", Direction.DOWN).distance) == 4
+    assert Counter(hop.output.name for hop in walk_from(store, "raw.x", Direction.DOWN).hops) == {"x": 2, "y": 1}
+    assert sorted(one.dataset.name for one in view_of(store, "raw.x").graph.datasets.values()) == [
+        "/a",
+        "/a",
+        "/c",
+        "/raw",
+    ]
+    assert downstream(store, "raw.x") == ["/a", "/c"]
+    assert {str(one).rpartition("/")[2] for one in walk_from(store, "c.y").columns} == {"c.y", "a.x", "raw.x"}
 
 
 def test_an_external_table_made_anew_over_its_files_is_the_same(store: Store, words: Any) -> None:

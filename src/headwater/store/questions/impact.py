@@ -21,6 +21,7 @@ from headwater.store.questions.lookup.find import Name, find
 from headwater.store.questions.walk.closure import Closure, bare_datasets
 from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Arrivals, Steps
+from headwater.store.read_model.fields import replaced_datasets
 from headwater.store.store import Store
 
 
@@ -36,7 +37,7 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         closure = walk_nodes(connection, begin.values(), Direction.DOWN, bounds)
         ways = names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
         found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
-        gone = set() if bounds.as_of else names.replaced(connection)
+        gone = set() if bounds.as_of else replaced_datasets(connection)
         lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone)
         reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of, closure.nodes)
         bare = bare_datasets(closure, Direction.DOWN)

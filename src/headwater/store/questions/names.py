@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, Select, func, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.field_names import FieldRename, first_name, former_name
@@ -16,7 +16,7 @@ from headwater.store.ingest.field_spelling import READ
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob, Node
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
-from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.fields import ended_fields, replaced_datasets
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_datasets, sight_of
 from headwater.store.sql.rows import Lookup, rows_for
@@ -130,23 +130,6 @@ class NamesThen:
         return dataset not in self.renames or first_name(self.renames[dataset], name, FOREVER)[1] == BEGINNING
 
 
-def replaced(connection: Connection) -> set[int]:
-    """Datasets that were dropped, or lost their names by renaming, and whose names are others' now."""
-    if not presence(connection).reused_names:
-        return set()
-    name = schema.dataset_name
-    first = name.c.first_key
-    reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
-    reused = reused.where(or_(first.is_not(None), name.c.key.in_(select(first).where(first.is_not(None)))))
-    reused = reused.where(described_datasets(connection, name.c.dataset_id))
-    rows = connection.execute(reused.order_by(name.c.since)).all()
-    latest = {row.first: row.id for row in rows}
-    taken = {row.id: row.dataset_id for row in rows if latest[row.first] != row.id}
-    own = select(name.c.id, name.c.dataset_id)
-    of_datasets = rows_for(connection, set(taken.values()), lambda some: own.where(name.c.dataset_id.in_(some)))
-    return set(taken.values()) - {row.dataset_id for row in of_datasets if row.id not in taken}
-
-
 def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
     """Jobs by id."""
     return {id_: KnownJob(namespace, name, id_) for id_, namespace, name in _JOBS.bare(connection, ids)}
@@ -210,5 +193,5 @@ def _known(of: KnownDataset, names: Sequence[_Named], declared: Collection[int])
 def listed(connection: Connection, question: Select[Any]) -> Select[Any]:
     """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
     question = question.where(_DATASET.hidden_at.is_(None), described_datasets(connection, _DATASET.id))
-    gone = replaced(connection)
+    gone = replaced_datasets(connection)
     return question.where(_DATASET.id.not_in(gone)) if gone else question

@@ -1,13 +1,13 @@
-"""The fields that datasets have now: those of their schemas, and those that only lineage or tags name."""
+"""Datasets and fields that are no more, and the fields of now: of schemas, or named by lineage or tags."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, or_, select
 
 from headwater.store import schema
-from headwater.store.read_model.presence import presence
-from headwater.store.read_model.visibility import described_fields, references
+from headwater.store.read_model.presence import once, presence
+from headwater.store.read_model.visibility import described_datasets, described_fields, references
 from headwater.store.sql.rows import rows_for
 
 _FIELD = schema.field
@@ -18,6 +18,27 @@ _TELLING = (
     schema.dataset_edge.c.input_field,
     schema.tagging.c.field_id,
 )
+
+
+def replaced_datasets(connection: Connection) -> set[int]:
+    """Datasets that were dropped, or lost their names by renaming, and whose names are others' now."""
+    return once(connection, _replaced_datasets_now)
+
+
+def _replaced_datasets_now(connection: Connection) -> set[int]:
+    if not presence(connection).reused_names:
+        return set()
+    name = schema.dataset_name
+    first = name.c.first_key
+    reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
+    reused = reused.where(or_(first.is_not(None), name.c.key.in_(select(first).where(first.is_not(None)))))
+    reused = reused.where(described_datasets(connection, name.c.dataset_id))
+    rows = connection.execute(reused.order_by(name.c.since)).all()
+    latest = {row.first: row.id for row in rows}
+    taken = {row.id: row.dataset_id for row in rows if latest[row.first] != row.id}
+    own = select(name.c.id, name.c.dataset_id)
+    of_datasets = rows_for(connection, set(taken.values()), lambda some: own.where(name.c.dataset_id.in_(some)))
+    return set(taken.values()) - {row.dataset_id for row in of_datasets if row.id not in taken}
 
 
 def lasting(connection: Connection, datasets: Collection[int]) -> list[Any]:

@@ -14,7 +14,7 @@ from headwater.store.questions.answers import Column, FoundPage, KnownDataset, S
 from headwater.store.questions.lists.versions import columns_then
 from headwater.store.questions.lookup.find import nested_fields_named
 from headwater.store.questions.lookup.typed_names import tail
-from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.fields import ended_fields, replaced_datasets
 from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import rows_for
@@ -248,7 +248,7 @@ def _ranks(connection: Connection, text: str, visible: Condition) -> Iterator[tu
 def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> list[Condition]:
     """The condition of datasets that the caller may see and that have not lost their names to others."""
     conditions: list[Condition] = [described_datasets(connection, dataset)]
-    gone = names.replaced(connection)
+    gone = replaced_datasets(connection)
     if gone:
         conditions.append(dataset.not_in(gone))
     if sees is not None:

@@ -11,7 +11,7 @@ from headwater.openlineage.reading.events import DECLARED, FINAL, NO_JOB
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
-from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.fields import ended_fields, replaced_datasets
 from headwater.store.read_model.visibility import runs_seen
 from headwater.store.store import Store
 
@@ -66,7 +66,7 @@ def datasets(store: Store) -> tuple[ListedDataset, ...]:
         columns = _counts(connection, select(owner, func.count()).group_by(owner))
         for row in _ended(connection):
             columns[row.dataset_id] -= 1
-        gone = names.replaced(connection)
+        gone = replaced_datasets(connection)
         every = connection.execute(select(schema.dataset.c.id, schema.dataset.c.lifecycle)).all()
         lifecycles = [row for row in every if row.id not in gone]
         known = names.datasets(connection, [row.id for row in lifecycles])

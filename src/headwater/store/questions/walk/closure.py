@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from headwater.graph import reachable
 from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ
@@ -21,6 +22,7 @@ from headwater.store.questions.answers import Bounds, Direction, Node, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import PastSteps, past_steps
+from headwater.store.read_model.fields import replaced_datasets
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import Lookup
@@ -88,7 +90,7 @@ def walk(connection: Connection, start: Collection[int], direction: Direction, b
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
     owners, called = walker.owners(walker.distance), walker.names(walker.distance)
-    return Closure(
+    walked = Closure(
         walker.distance,
         owners,
         called,
@@ -99,6 +101,8 @@ def walk(connection: Connection, start: Collection[int], direction: Direction, b
         ended=frozenset(walker.ended),
         history=walker.history,
     )
+    gone = _gone(connection, direction, bounds)
+    return without_dead_ends(walked, gone, start) if gone else walked
 
 
 def reach(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
@@ -107,8 +111,8 @@ def reach(connection: Connection, start: Collection[int], direction: Direction, 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    if _leads_back(connection, direction, bounds):
-        return walk(connection, start, direction, bounds)  # it takes links to go back in time
+    if _leads_back(connection, direction, bounds) or _gone(connection, direction, bounds):
+        return walk(connection, start, direction, bounds)  # it takes links to go back in time, and to leave out
     walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds)
     unexplored = walker.run(start)
     return Closure(walker.distance, {}, {}, (), frozenset(unexplored), walker.limits)
@@ -119,6 +123,11 @@ def _leads_back(connection: Connection, direction: Direction, bounds: Bounds) ->
     if direction is not Direction.UP or bounds.as_of is not None:
         return False
     return presence(connection).replacements and any_replacement(connection)
+
+
+def _gone(connection: Connection, direction: Direction, bounds: Bounds) -> Collection[int]:
+    """The datasets that a walk down of now leaves out, unless it comes through them to one that is there."""
+    return replaced_datasets(connection) if direction is Direction.DOWN and bounds.as_of is None else ()
 
 
 def joined(up: Closure, down: Closure) -> Closure:
@@ -134,6 +143,35 @@ def joined(up: Closure, down: Closure) -> Closure:
         Sides(up.distance, down.distance),
         nodes={**up.nodes, **down.nodes},
         transformations={**up.transformations, **down.transformations},
+    )
+
+
+def without_dead_ends(down: Closure, gone: Collection[int], start: Collection[int]) -> Closure:
+    """A walk down without datasets that are no more, but for those by which it came to one that is.
+
+    Args:
+        down: the walk.
+        gone: ids of datasets whose names are others' now.
+        start: the nodes that it began at, which stay.
+    """
+    sources: dict[int, list[int]] = {}
+    for source, output, *_ in down.rows:
+        sources.setdefault(output, []).append(source)
+    lasting = [one for one, dataset in down.dataset_of.items() if dataset not in gone or one in start]
+    lasting += [output for output in sources if output < 0 and -output not in gone]
+
+    def before(node: int) -> list[int]:
+        return sources.get(node, []) + (sources.get(-down.dataset_of[node], []) if node > 0 else [])
+
+    kept = reachable(lasting, before)
+    kept |= {-down.dataset_of[one] for one in kept if one > 0}
+    return replace(
+        down,
+        distance={one: far for one, far in down.distance.items() if one in kept},
+        dataset_of={one: dataset for one, dataset in down.dataset_of.items() if one in kept},
+        name_of={one: name for one, name in down.name_of.items() if one in kept},
+        rows=tuple(row for row in down.rows if row[0] in kept and row[1] in kept),
+        unexplored=down.unexplored & kept,
     )
 
 
