@@ -11,8 +11,7 @@ from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.openlineage.reading import event_of, in_parts, read_event
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage
-from headwater.openlineage.reading.json_text import canonical
-from headwater.openlineage.reading.json_values import remembered_by_content
+from headwater.openlineage.reading.json_values import canonical, remembered_by_content
 from headwater.openlineage.reading.lineage_facets import column_lineage
 from headwater.store import Store
 from headwater.store.graph.numbering import Edges, Ids

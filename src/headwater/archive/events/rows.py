@@ -1,7 +1,7 @@
 """An event as a row of plain values; lineage and schemas that repeat are in the first row only.
 
 The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.descriptions` and
-`headwater.store.ingest.name_changes` take from an event.
+`headwater.store.ingest.names` take from an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,11 +13,11 @@ import orjson
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.dataset_facets import twins_of
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage, Named
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.openlineage.reading.json_text import names_alone
-from headwater.store.ingest.name_changes import moment_of
+from headwater.openlineage.reading.facets import twins_of
+from headwater.openlineage.reading.json_values import names_alone
+from headwater.store.ingest.names import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -155,7 +155,7 @@ def _links(event: Event) -> Iterator[Row]:
 
 
 def _twins(event: Event) -> Iterator[Row]:
-    """The fields of datasets that differ in case only (`headwater.store.ingest.name_changes.joined_twins`)."""
+    """The fields of datasets that differ in case only (`headwater.store.ingest.names.joined_twins`)."""
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return
     for read in () if event.renames else event.inputs:

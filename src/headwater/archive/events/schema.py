@@ -93,7 +93,7 @@ or a schema is at least in one event of each partition that refers to it. ``own`
 ``links`` are other names (symlinks), ``twins`` fields that differ in case only.
 ``replaces``, ``made_version`` and ``restores`` of a dataset are those of its
 `headwater.openlineage.reading.events.WrittenDataset`.
-``renames`` is an event that changes names, as `headwater.openlineage.reading.json_text.names_alone` has it.
+``renames`` is an event that changes names, as `headwater.openlineage.reading.json_values.names_alone` has it.
 """
 
 REJECTED = columns(source=TEXT, place=TEXT, reason=TEXT, excerpt=TEXT)

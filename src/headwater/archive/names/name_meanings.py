@@ -139,7 +139,7 @@ class Names:
 def changed_names(renames: Iterable[str]) -> Cuts:
     """The names that events change, with the moments of that.
 
-    ``renames`` are the events as `headwater.openlineage.reading.json_text.names_alone` has them.
+    ``renames`` are the events as `headwater.openlineage.reading.json_values.names_alone` has them.
     """
     found: dict[Dataset, set[int]] = defaultdict(set)
     for event in map(read_event, renames):

@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.cache import CachedFrames, in_one_process, settings_for_few
 from headwater.openlineage.naming.locations import FILE_SYSTEMS
-from headwater.openlineage.reading.explicit_lineage import WHOLE
+from headwater.openlineage.reading.lineage_facets import WHOLE
 from headwater.store.questions import Direction
 from headwater.store.questions.walk.steps_inside import STRINGS
 from headwater.store.read_model.presence import BYTES, TEXT

@@ -8,14 +8,21 @@ from typing import Any
 from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.model.time import parse_iso
-from headwater.openlineage.reading import dataset_facets as facets
+from headwater.openlineage.reading import facets
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage
-from headwater.openlineage.reading.explicit_lineage import ExplicitLineage, whole_sources
+from headwater.openlineage.reading.facets import LONGEST_RUN_ID, About, about
 from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
-from headwater.openlineage.reading.json_text import canonical, digest_of, in_parts, read_json
-from headwater.openlineage.reading.json_values import Record, record, records, text
-from headwater.openlineage.reading.lineage_facets import column_lineage
-from headwater.openlineage.reading.run_and_job import LONGEST_RUN_ID, About, about
+from headwater.openlineage.reading.json_values import (
+    Record,
+    canonical,
+    digest_of,
+    in_parts,
+    read_json,
+    record,
+    records,
+    text,
+)
+from headwater.openlineage.reading.lineage_facets import ExplicitLineage, column_lineage, whole_sources
 
 DECLARED = "DECLARED"
 """The state of the run that stands for a job event or a dataset event: lineage without a run."""

@@ -12,7 +12,7 @@ from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import caseless
 from headwater.model.nested_names import name_parts
 from headwater.openlineage.identifiers import NESTED, WRITE
-from headwater.openlineage.reading.dataset_facets import dataset
+from headwater.openlineage.reading.facets import dataset
 from headwater.openlineage.reading.json_values import Record, record, records, remembered_by_content, text
 from headwater.openlineage.reading.lineage_facets import transformation
 

@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, select
 
 from headwater.openlineage.reading.events import DECLARED
-from headwater.openlineage.reading.json_text import read_json
-from headwater.openlineage.reading.json_values import Record, record
+from headwater.openlineage.reading.json_values import Record, read_json, record
 from headwater.openlineage.reading.merged_facets import Facets, facets_of_datasets, facets_of_job, set_latest
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged, seen

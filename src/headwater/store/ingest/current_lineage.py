@@ -16,7 +16,7 @@ from headwater.store import schema
 from headwater.store.graph.numbering import Edges
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import LineageWriter, RunLineage
-from headwater.store.ingest.name_changes import moment_of
+from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.read import Batch
 from headwater.store.ingest.replacements import (
     Replacement,
@@ -39,7 +39,6 @@ from headwater.store.ingest.run_lineage import (
     restored_versions,
     run_of,
 )
-from headwater.store.ingest.symlinks import dataset_id
 from headwater.store.sql.rows import rows_for
 
 _RUNNING = "RUNNING"

@@ -9,13 +9,12 @@ from headwater.model.field_names import caseless, own_name
 from headwater.model.name_keys import key_of
 from headwater.model.nested_names import name_parts, nested_name
 from headwater.model.nested_types import field_within
-from headwater.openlineage.reading.dataset_facets import descriptions_of, schema_digest, schema_of_version
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.openlineage.reading.facets import descriptions_of, schema_digest, schema_of_version
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatedSchema
 from headwater.store.ingest.ids import IdResolver
-from headwater.store.ingest.name_changes import moment_of
-from headwater.store.ingest.symlinks import dataset_id
+from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.tags import FACET, FacetTags, dataset_tags
 from headwater.store.ingest.write import write_change, write_fields
 

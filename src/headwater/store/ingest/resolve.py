@@ -17,7 +17,7 @@ from headwater.store import schema
 from headwater.store.ingest.descriptions import describe
 from headwater.store.ingest.field_spelling import READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver, Meaning, RunRow
-from headwater.store.ingest.name_changes import datasets_across_renames, joined_twins, resolve_names
+from headwater.store.ingest.names import datasets_across_renames, joined_twins, resolve_names
 from headwater.store.ingest.read import Batch
 from headwater.store.ingest.replay import replay_events
 from headwater.store.ingest.rows import Rows, Values

@@ -13,7 +13,7 @@ from sqlalchemy import Table
 
 from headwater.model import Dataset, Gap, Job
 from headwater.model.name_keys import folded, key_of, keys_of, touched_digest
-from headwater.openlineage.reading.dataset_facets import VersionSchema
+from headwater.openlineage.reading.facets import VersionSchema
 from headwater.openlineage.reading.grants import shown_run
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place, Spellings

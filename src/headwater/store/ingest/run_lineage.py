@@ -10,9 +10,8 @@ from headwater.store.graph.numbering import Edges, Ids
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import RunLineage
-from headwater.store.ingest.name_changes import moment_of
+from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.replacements import Replacement, Restoration, Run
-from headwater.store.ingest.symlinks import dataset_id
 
 _RUNNING = "RUNNING"
 

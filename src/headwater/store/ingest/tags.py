@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Insert, and_, bindparam, delete, select
 
 from headwater.model import Dataset
 from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.dataset_facets import dataset
 from headwater.openlineage.reading.events import Event
-from headwater.openlineage.reading.json_text import read_json
-from headwater.openlineage.reading.json_values import Record, record, records, text
+from headwater.openlineage.reading.facets import dataset
+from headwater.openlineage.reading.json_values import Record, read_json, record, records, text
 from headwater.openlineage.reading.merged_facets import dataset_entries
 from headwater.store import schema
 from headwater.store.sql.rows import Addition, Upsert, rows_for

@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 from sqlalchemy import func, select
 
 from headwater.errors import ArchiveError, SettingError
-from headwater.openlineage.reading.json_text import digest_of
+from headwater.openlineage.reading.json_values import digest_of
 from headwater.store import schema
 from headwater.store.store import Store
 

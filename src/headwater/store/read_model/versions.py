@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, Table, and
 from headwater.model import Dataset
 from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
-from headwater.openlineage.reading.dataset_facets import VersionField
-from headwater.openlineage.reading.dataset_facets import fields_of as schema_fields
 from headwater.openlineage.reading.events import DECLARED, SUCCESSFUL
+from headwater.openlineage.reading.facets import VersionField
+from headwater.openlineage.reading.facets import fields_of as schema_fields
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged
 from headwater.store.read_model.presence import presence

@@ -10,7 +10,7 @@ from headwater.errors import QuestionError
 from headwater.model import Job
 from headwater.model.field_names import place_of
 from headwater.model.time import FOREVER
-from headwater.openlineage.reading.dataset_facets import VersionField
+from headwater.openlineage.reading.facets import VersionField
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lookup.find import Name, find

@@ -13,8 +13,7 @@ from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
 from headwater.model import Dataset, Transformation
 from headwater.model.field_names import FieldRename, caseless, former_name
-from headwater.openlineage.reading.json_text import read_json
-from headwater.openlineage.reading.json_values import Record, records, text
+from headwater.openlineage.reading.json_values import Record, read_json, records, text
 from headwater.openlineage.reading.nested_lineage import Leaf, NestedInput, NestedLineage, Path, nested_lineage
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
