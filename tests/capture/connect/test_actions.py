@@ -33,7 +33,9 @@ def test_a_statement_that_may_write_is_an_action(query: str) -> None:
     assert found.statement
 
 
-@pytest.mark.parametrize("query", ["DECLARE x INT", "/* 1 */ set var x = 1", "EXECUTE IMMEDIATE 'SELECT 1' INTO x"])
+@pytest.mark.parametrize(
+    "query", ["DECLARE x INT", "/* 1 */ set var x = 1", "EXECUTE IMMEDIATE 'SELECT 1' INTO x", "BEGIN SET x = 1; END"]
+)
 def test_a_statement_that_fills_a_variable_is_an_action(query: str) -> None:
     found = action(statement(query))
     assert found is not None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _WRITES = re.compile(
-    r"\b(insert|create|replace|merge|update|delete|alter|declare|execute|immediate|var|variable)\b", re.IGNORECASE
+    r"\b(insert|create|replace|merge|update|delete|alter|declare|execute|immediate|var|variable|begin)\b", re.IGNORECASE
 )
 _TEMPORARY = re.compile(r"\s*create\s+(or\s+replace\s+)?((global\s+)?temp(orary)?\b|function\b)", re.IGNORECASE)
 _MODES = {1: "Append", 2: "Overwrite", 3: "ErrorIfExists", 4: "Ignore"}
