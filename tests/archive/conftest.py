@@ -31,6 +31,7 @@ SMALL = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "100",
+    "spark.ui.liveUpdate.period": "-1",
 }
 
 
@@ -48,8 +49,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             builder = builder.config(key, value.format(folder=folder))
         running = builder.getOrCreate()
         running.sparkContext.setLogLevel("OFF")
-        yield running
+        with without_call_sites(running):
+            yield running
         running.stop()
+
+
+@contextmanager
+def without_call_sites(spark: Any) -> Iterator[None]:
+    """Spark does not look through its stack for who calls it, at each of the many steps of a query."""
+    for form in ("short", "long"):
+        spark.sparkContext.setLocalProperty(f"callSite.{form}", "tests")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "pyspark.traceback_utils.SCCallSiteSync._spark_stack_depth", 1
+        )  # else it takes the short one away
+        yield
 
 
 MOMENT = datetime(2026, 1, 1, 0, 4, tzinfo=UTC)

@@ -91,7 +91,7 @@ def test_an_interrupted_load_continues(archive: Archive, both: Both, direct: Sto
     """After any transaction, and without events that were ingested before."""
     chance = random.Random(9)
     many = archive.events.count()
-    while (done := load_until(chance.randint(1, 3), archive, store)) is None:
+    while (done := load_until(chance.randint(1, 12), archive, store)) is None:
         pass
     assert done.known + done.added == many
     assert done.known > 0

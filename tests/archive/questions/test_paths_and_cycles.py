@@ -74,11 +74,11 @@ def test_cycles_of_an_archive_are_those_of_the_store(both: Both) -> None:
 
 
 def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
-    """Between fields that are far apart, once backward; and between fields without a path."""
+    """Between fields that are far apart; and between fields without a path. The command is asked backward."""
     each = sorted(both.fields)[::8]  # a walk in the store for each
     far = [(down[0], key, name) for key in each for name, down in _down(both, key).items()]
-    ends = some([(both.fields[key], name) for _, key, name in sorted(far, reverse=True)[:40:20]], 2)
-    for one, other in [*ends, ends[0][::-1]]:
+    ends = [(both.fields[key], name) for _, key, name in sorted(far, reverse=True)[:40:20]]
+    for one, other in some([*ends, ends[0][::-1]], 3):
         (store,) = paths_between(both.store, Exact(*one), Exact(*other), most=1).paths
         source, target = (_named(end) for end in (store.columns[0], store.columns[-1]))
         steps = _steps(both.archive, one, other)
