@@ -102,6 +102,11 @@ def test_a_misspelt_name_gets_the_near_ones(shelf: Store, name: str, near: str) 
         column(shelf, name)
 
 
+def test_where_no_column_of_the_dataset_is_like_it_those_that_it_has_are_listed(shelf: Store) -> None:
+    with pytest.raises(UnknownName, match=r"Dataset 'gold.delays' has no column 'rank'. It has .*avg_delay"):
+        column(shelf, "gold.delays.rank")
+
+
 def test_a_dataset_in_the_place_of_a_column_is_named_as_such(shelf: Store) -> None:
     with pytest.raises(UnknownName, match=r"is a dataset: expected one of its columns, as in gold.delays.COLUMN"):
         column(shelf, "gold.delays")

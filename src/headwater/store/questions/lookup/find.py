@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, Row, Select, and_, bindparam, func, or_, select
@@ -116,6 +117,7 @@ _NAMED_FIELDS = select(
 ).join(_NAME, _NAME.c.dataset_id == _FIELD.c.dataset_id)
 _SHOWN = 10
 _SHOWN_TEXT = 200
+_MOST_SPLITS = 4
 _MOST = 1_000
 Found = TypeVar("Found", bound=Column | KnownDataset)
 Ranks = dict[int, int]
@@ -284,9 +286,24 @@ def _refuse(connection: Connection, name: str, kind: str, found: Mapping[int, Co
         )
     if kind == "column" and _datasets(connection, typed(name).text):
         raise UnknownName(f"{_short(name)!r} is a dataset: expected one of its columns, as in {_short(name)}.COLUMN.")
+    _refuse_unlike(connection, typed(name))
     near = near_names(connection, typed(name))
     known = f"Near: {', '.join(map(_short, near))}." if near else "`headwater datasets` lists what the store knows."
     raise UnknownName(f"No {kind} of the store ends in {_short(name)!r}. {known}")
+
+
+def _refuse_unlike(connection: Connection, name: Typed) -> None:
+    """Where the name begins as that of one dataset, and no column of it is like the rest, say which it has."""
+    for ending, field in islice(name.splits(), _MOST_SPLITS):
+        owners = _best(_datasets(connection, ending, None, sight_of(connection)))
+        if len(owners) != 1:
+            continue
+        columns = [one.name for one in names.current_columns(connection, names.datasets(connection, owners)[owners[0]])]
+        if not columns or like(field, columns):
+            return
+        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+        listed = ", ".join(map(_short, columns[:_SHOWN]))
+        raise UnknownName(f"Dataset {_short(ending)!r} has no column {_short(field)!r}. It has {listed}{more}.")
 
 
 def _short(name: str) -> str:
