@@ -6,7 +6,7 @@ import pytest
 from headwater.capture.connect.actions import action
 from headwater.capture.connect.functions import with_literals
 from headwater.capture.connect.merges import merge_clauses, merge_query
-from headwater.capture.connect.plans import ExplainedPlan
+from headwater.capture.connect.plans import ExplainedPlan, explained_plan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.capture.connect.server import Server
 from headwater.capture.connect.sources import data_sources, source_facts
@@ -40,6 +40,15 @@ def test_a_statement_that_fills_a_variable_is_an_action(query: str) -> None:
     found = action(statement(query))
     assert found is not None
     assert found.statement
+
+
+def test_a_script_is_refused_in_words_that_do_not_repeat_it() -> None:
+    found = action(statement("/* 1 */ label: BEGIN INSERT INTO t VALUES ('hunter2'); END"))
+    assert found is not None
+    with pytest.raises(PlanError) as refused:
+        explained_plan(found, Server(None, 1.0))
+    assert "script" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
 
 
 def test_what_would_run_below_explain_is_never_explained() -> None:

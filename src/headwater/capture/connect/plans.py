@@ -17,7 +17,7 @@ from headwater.capture.connect.row_changes import (
     row_change,
 )
 from headwater.capture.connect.server import Server
-from headwater.capture.connect.variables import immediate, is_immediate
+from headwater.capture.connect.variables import immediate, is_immediate, statement_kind
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
 from headwater.model.nested_names import name_parts
@@ -119,6 +119,8 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
 
 def _explained_statement(relation: Any, server: Server) -> ExplainedPlan:
     """``spark.sql(…)``; of EXECUTE IMMEDIATE the statement that it runs."""
+    if statement_kind(relation.sql.query) == "Script":
+        raise PlanError("A server explains no script: the lineage of the statements in it is missing.")
     if is_immediate(relation.sql.query):
         inner = immediate(relation.sql.query)
         found = _explained_statement(_asking(relation, inner.statement), server)
