@@ -172,7 +172,7 @@ def test_behind_many_changes_all_is_read_again(store: Store, words: Any, chain: 
 
 @pytest.mark.usefixtures("chain")
 @pytest.mark.parametrize(("bounds", "links"), [(Bounds(), 1), (Bounds(as_of=1), 0), (Bounds(guess=True), 2)], ids=str)
-def test_the_past_and_guesses_are_read_from_the_database(store: Store, words: Any, bounds: Bounds, links: int) -> None:
+def test_the_past_and_guesses_come_from_the_database(store: Store, words: Any, bounds: Bounds, links: int) -> None:
     store.ingest([words.run_event("ad", words.written("d"), inputs=["a"], run="ad")])
     with store.read() as connection:
         fields = connection.execute(select(schema.field.c.id)).scalars().all()

@@ -56,11 +56,11 @@ class EdgeIndex:
         self._closed = threading.Event()
         self._builder = self._started()
 
-    def at(self, connection: Connection) -> Known | None:
-        """The edges exactly as a connection sees them; None when the database must be asked."""
+    def at(self, connection: Connection, version: Version | None = None) -> Known | None:
+        """The edges exactly as a connection sees them, whose version may be known; None to ask the database."""
         if self._known is None and self._builder.is_alive():
             return None
-        version = version_of(connection)
+        version = version or version_of(connection)
         with self._lock:
             if self._known is None or version not in (self._known.version, *self._past):
                 self._follow(connection, version)

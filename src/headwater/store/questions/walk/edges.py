@@ -1,6 +1,7 @@
 """Which edges a question follows: those of now or of a moment, all or those that a filter lets through."""
 
 from collections.abc import Collection, Container, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -10,6 +11,7 @@ from headwater.errors import UnknownName
 from headwater.model.name_keys import key_of
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
+from headwater.store.graph.index.log import version_of
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.walk.guesses import GUESS_ID, Guess, Guesses, follows_guesses
@@ -22,7 +24,7 @@ from headwater.store.questions.walk.steps_inside import (
     has_whole_sources,
     whole_source_steps,
 )
-from headwater.store.read_model.presence import presence
+from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import references, unseen_datasets
 from headwater.store.sql.rows import Lookup
 
@@ -85,6 +87,7 @@ class Edges:
             tuple(sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})),
             only_ends and not self._guess,
         )
+        self._guesses = _FollowedGuesses(connection, bounds.as_of, self._query.jobs, followed=self._guess)
 
     @cached_property
     def whole(self) -> bool:
@@ -108,12 +111,7 @@ class Edges:
 
     def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
-        found = self._found(DATASET_EDGES, direction, ids)
-        if not self._guess:
-            return found
-        guesses = Guesses(self._connection, self._query.bounds.as_of, self._query.jobs).of(direction, ids)
-        links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
-        return Found.of([*found.links, *links], direction)
+        return self._guesses.beside(self._found(DATASET_EDGES, direction, ids), direction, ids)
 
     def ends_out_of(self, tables: Tables, fields: Collection[int], *, jobs: bool) -> Iterator[list[list[int]]]:
         """The outputs of the edges from these fields, their transformations, and their jobs: each in a list of its own.
@@ -126,8 +124,7 @@ class Edges:
 
     def guesses(self) -> Iterator[Guess]:
         """All guesses that are followed: datasets that were read, with those that may have been made of them."""
-        if self._guess:
-            yield from Guesses(self._connection, self._query.bounds.as_of, self._query.jobs).between_datasets()
+        yield from self._guesses.between_datasets()
 
     def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
         questions = _lookups(self._query, tables, direction)
@@ -186,6 +183,30 @@ def _question(query: _EdgeQuery, table: Table, near_and_far: tuple[str, str]) ->
     return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*conditions) if conditions else question
 
 
+@dataclass(frozen=True)
+class _FollowedGuesses:
+    """The guesses that a walk follows beside edges, if any."""
+
+    connection: Connection
+    moment: int | None
+    jobs: tuple[int, ...]
+    followed: bool = field(kw_only=True)
+
+    def beside(self, found: Found, direction: Direction, ids: Collection[int]) -> Found:
+        """Return edges to whole datasets with the guesses at the same ends."""
+        if not self.followed:
+            return found
+        guesses = Guesses(self.connection, self.moment, self.jobs).of(direction, ids)
+        return Found.of(
+            [*found.links, *((source, -output, GUESS_ID, job) for source, output, job in guesses)], direction
+        )
+
+    def between_datasets(self) -> Iterator[Guess]:
+        """Yield all of them."""
+        if self.followed:
+            yield from Guesses(self.connection, self.moment, self.jobs).between_datasets()
+
+
 class EdgesInMemory:
     """The current edges within bounds, as `Edges` has them and in the same order, without asking for them.
 
@@ -198,9 +219,12 @@ class EdgesInMemory:
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
         conditions = kinds(bounds)
         self._ways = set(connection.execute(select(_WAY.c.id).where(*conditions)).scalars()) if conditions else None
+        guess = follows_guesses(bounds)
+        self._guesses = _FollowedGuesses(connection, None, tuple(sorted(self._jobs)), followed=guess)
         # Filters look at all of a link.
-        self._only_ends = only_ends and not self._jobs and not conditions
-        self.whole = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
+        self._only_ends = only_ends and not self._jobs and not conditions and not guess
+        stored = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
+        self.whole = guess or stored
 
     @property
     def arrays(self) -> "list[tuple[int, EdgeArrays]]":
@@ -209,8 +233,8 @@ class EdgesInMemory:
         return [] if self._jobs else own
 
     def guesses(self) -> Iterator[Guess]:
-        """None: edges in memory are for walks that follow no guesses."""
-        return iter(())
+        """All guesses that are followed, as `Edges` has them: these are not in memory."""
+        return self._guesses.between_datasets()
 
     def follows(self, transformation: int) -> bool:
         """Whether the filters let edges of a transformation through."""
@@ -224,7 +248,8 @@ class EdgesInMemory:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         found = self._found(self._known.datasets, direction, ids)
         ends = found.ends if direction is Direction.UP else [-output for output in found.ends]
-        return Found(ends, [(source, -output, *how) for source, output, *how in found.links])
+        stored = Found(ends, [(source, -output, *how) for source, output, *how in found.links])
+        return self._guesses.beside(stored, direction, ids)
 
     def _found(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> Found:
         up = direction is Direction.UP
@@ -337,9 +362,9 @@ def edges_within(connection: Connection, bounds: Bounds, *, only_ends: bool = Fa
 
 def _every_edge(connection: Connection, bounds: Bounds, *, only_ends: bool) -> Edges | EdgesInMemory:
     index = connection.get_execution_options().get(OPTION)
-    in_tables = bounds.as_of is not None or follows_guesses(bounds) or has_whole_sources(connection, bounds)
+    in_tables = bounds.as_of is not None or has_whole_sources(connection, bounds)
     if index is not None and not in_tables:
-        known = index.at(connection)
+        known = index.at(connection, once(connection, version_of))
         if known is not None:
             return EdgesInMemory(connection, known, bounds, only_ends=only_ends)
     return Edges(connection, bounds, only_ends=only_ends)

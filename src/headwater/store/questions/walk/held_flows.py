@@ -46,7 +46,7 @@ def state_of(connection: Connection) -> State:
     """Return the state that a connection sees."""
     last = connection.execute(_LAST_EVENT).first()
     newest = connection.execute(_LAST_FIELD).scalar()
-    return State(version_of(connection), (0, b"") if last is None else (last.id, last.digest), newest or 0)
+    return State(once(connection, version_of), (0, b"") if last is None else (last.id, last.digest), newest or 0)
 
 
 def datasets_changed_since(connection: Connection, state: State) -> set[int] | None:

@@ -130,14 +130,16 @@ class _BlockWalk:
             for sign, arrays in self.edges.arrays:
                 outputs, *how = arrays.columns_from(frontier, (1, 2, 3) if self.barriers else (1, 2))
                 yield self._kept(sign * outputs, *how)
-            return
-        near = frontier.tolist()
-        for tables in (FIELD_EDGES, DATASET_EDGES) if self.edges.whole else (FIELD_EDGES,):
-            for columns in self.edges.ends_out_of(tables, near, jobs=bool(self.barriers)):
-                yield self._kept(*(np.array(column, np.int64) for column in columns))
+        else:
+            yield from self._in_tables(self.edges, frontier.tolist())
         if len(self._guessed_from):
             read = {self._guessed[one] for one in np.intersect1d(frontier, self._guessed_from).tolist()}
             yield self._listed([(0, -one.output, GUESS_ID, one.job) for some in read for one in self._guesses[some]])
+
+    def _in_tables(self, edges: Edges, near: list[int]) -> Iterator[Out]:
+        for tables in (FIELD_EDGES, DATASET_EDGES) if edges.whole else (FIELD_EDGES,):
+            for columns in edges.ends_out_of(tables, near, jobs=bool(self.barriers)):
+                yield self._kept(*(np.array(column, np.int64) for column in columns))
 
     def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:
         """Yield the same of steps over past links, out of columns and nodes."""
