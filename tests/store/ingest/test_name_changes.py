@@ -11,6 +11,7 @@ from headwater.store.questions import (
     Bounds,
     Direction,
     compact_from,
+    coverage,
     datasets,
     impact_of,
     reached_from,
@@ -159,6 +160,7 @@ def test_walks_down_leave_out_tables_that_were_made_anew_but_for_those_on_a_path
         "/raw",
     ]
     assert downstream(store, "raw.x") == ["/a", "/c"]
+    assert [one.output.dataset.name for one in coverage(store) if one.output] == ["/a", "/c"]
     assert {str(one).rpartition("/")[2] for one in walk_from(store, "c.y").columns} == {"c.y", "a.x", "raw.x"}
 
 

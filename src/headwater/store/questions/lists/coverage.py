@@ -13,6 +13,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, KnownJob
 from headwater.store.questions.lists.listing import find_run
 from headwater.store.questions.lookup.typed_names import fit
+from headwater.store.read_model.fields import replaced_datasets
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 
@@ -47,6 +48,8 @@ class Coverage:
 def coverage(store: Store, run: str = "") -> tuple[Coverage, ...]:
     """The coverage of each job's outputs by its latest successful run, or of one run and the runs it started.
 
+    Outputs whose names are others' now, of tables that were dropped and made anew, are in that of a run alone.
+
     Args:
         run: the beginning or the end of a run's id; empty for everything.
 
@@ -56,7 +59,8 @@ def coverage(store: Store, run: str = "") -> tuple[Coverage, ...]:
     with store.read() as connection:
         outputs = _outputs()
         wanted = _in_family(connection, outputs, run) if run else and_(outputs.c.successful, outputs.c.place == 1)
-        rows = connection.execute(select(outputs).where(wanted)).all()
+        gone = set() if run else replaced_datasets(connection)
+        rows = [row for row in connection.execute(select(outputs).where(wanted)) if row.dataset_id not in gone]
         gaps = _gaps(connection, {row.id for row in rows})
         datasets = names.datasets(connection, {row.dataset_id for row in rows if row.dataset_id is not None})
     found = [_coverage(row, datasets.get(row.dataset_id), gaps.get(row.id, [])) for row in rows]
