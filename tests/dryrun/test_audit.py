@@ -15,11 +15,13 @@ from headwater.errors import DryRunError
 findings = Findings()
 Audit(sys.argv[1], findings).start()
 for code in sys.argv[2:]:
+    ended = True
     try:
         exec(compile(code, "job.py", "exec"), {})
     except DryRunError as error:
         print(error, file=sys.stderr)
-    print(json.dumps([code, [[one.place, one.call, one.reason] for one in findings.refusals]]), flush=True)
+        ended = False
+    print(json.dumps([code, [[one.place, one.call, one.reason] for one in findings.refusals], ended]), flush=True)
     findings.refusals.clear()
 """
 
@@ -27,6 +29,7 @@ REFUSED = (
     ("open('new.txt', 'w')", "open", "it would change new.txt"),
     ("open('there.txt', 'r+')", "open", "it would change there.txt"),
     ("import pathlib; pathlib.Path('new').mkdir()", "os.mkdir", "it would change new"),
+    ("import os; os.makedirs('new', exist_ok=True)", "os.mkdir", "it would change new"),
     ("import os; os.rename('there.txt', 'inside/x')", "os.rename", "it would change there.txt"),
     ("import shutil; shutil.rmtree('inside/../')", "shutil.rmtree", "it would change inside/../"),
     ("import os; os.system('true')", "os.system", "it would start true"),
@@ -51,13 +54,16 @@ HARMLESS = (
     "import sqlite3; sqlite3.connect(':memory:')",
     "open('/dev/stdout', 'w').close()",
     "import os; os.kill(os.getpid(), 0)",
+    "import platform; platform.processor()",
+    "import os; os.makedirs('inside/a/b')",
 )
-Refusals = dict[str, list[list[str]]]
+Refusals = dict[str, tuple[list[list[str]], bool]]
+"""The place, event and reason of each refusal, by code; and whether the code went on to its end."""
 
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
-    """The place, event and reason of each refusal, by code that runs with ``inside`` as the folder it may use."""
+    """The refusals of code that runs with ``inside`` as the folder it may use."""
     folder = tmp_path_factory.mktemp("audited")
     (folder / "inside").mkdir()
     (folder / "there.txt").write_text("there")
@@ -66,14 +72,14 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
     assert done.returncode == 0, done.stderr
     assert sorted(one.name for one in folder.iterdir()) == ["inside", "there.txt"]
     assert (folder / "there.txt").read_text() == "there"
-    return dict(map(json.loads, done.stdout.splitlines()))
+    return {code: (refusals, ended) for code, refusals, ended in map(json.loads, done.stdout.splitlines())}
 
 
 @pytest.mark.parametrize(("code", "event", "reason"), REFUSED)
 def test_a_call_that_changes_something_is_refused(refused: Refusals, code: str, event: str, reason: str) -> None:
-    assert refused[code] == [["job.py:1", event, reason]]
+    assert refused[code] == ([["job.py:1", event, reason]], event == "os.mkdir")
 
 
 @pytest.mark.parametrize("code", HARMLESS)
 def test_a_call_that_changes_nothing_goes_on(refused: Refusals, code: str) -> None:
-    assert refused[code] == []
+    assert refused[code] == ([], True)

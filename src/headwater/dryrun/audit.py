@@ -3,7 +3,10 @@
 Python reports what a program is about to do by audit events (PEP 578); a hook that raises prevents it.
 """
 
+import contextlib
+import functools
 import os
+import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
@@ -52,7 +55,9 @@ class Audit:
         self._inside = False
 
     def start(self) -> None:
-        """Begin; an audit hook stays until the process ends."""
+        """Begin; an audit hook stays until the process ends. A job goes on without a folder that it may not make."""
+        platform.processor()  # starts a program the first time; libraries ask for it while they are imported
+        os.mkdir = _refused_quietly(os.mkdir)
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -68,6 +73,15 @@ class Audit:
         if reason is not None and site:
             self._findings.refuse(site, event, reason)
             raise DryRunError(f"{event} is refused in a dry run: {reason} (at {site}).")
+
+
+def _refused_quietly(make: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(make)
+    def mkdir(*arguments: Any, **more: Any) -> None:
+        with contextlib.suppress(DryRunError):  # it is in the findings, and so is each file that would be in it
+            make(*arguments, **more)
+
+    return mkdir
 
 
 _Check = Callable[[Sequence[Any], str], str | None]
