@@ -15,7 +15,7 @@ from headwater.plan.tree import Expression
 _FIELD_OF_ALIAS = re.compile(r"[^#]*#\d+L?\.(?P<fields>[^ #]+) AS (?P<rest>.*#\d+L?)", re.DOTALL)
 _CLOSING = {"(": ")", "[": "]"}
 _CHANGES = {"WithField": 2, "dropfield": 1}
-"""What is done to a field of a struct, and how many arguments that has."""
+"""The operations on a field of a struct, and how many arguments each has."""
 _LOGIC = {"AND": "And", "OR": "Or"}
 _SUBQUERIES = {"scalar-subquery": "ScalarSubquery", "exists": "Exists", "list": "ListQuery"}
 

@@ -143,7 +143,7 @@ class _EdgeQuery(NamedTuple):
     jobs: tuple[int, ...]
     only_ends: bool
     ends_and: tuple[str, ...] = ()
-    """What is wanted of edges beside their far ends, where these are in arrays."""
+    """The expressions that are read of edges beside their far ends, where these are in arrays."""
 
 
 @lru_cache(100)

@@ -129,7 +129,7 @@ class _BlockWalk:
         if isinstance(self.edges, EdgesInMemory):
             for sign, arrays in self.edges.arrays:
                 outputs, *how = arrays.columns_from(frontier, (1, 2, 3) if self.barriers else (1, 2))
-                yield self._kept(sign * outputs, *how)
+                yield self._uncut(sign * outputs, *how)
         else:
             yield from self._in_tables(self.edges, frontier.tolist())
         if len(self._guessed_from):
@@ -139,7 +139,7 @@ class _BlockWalk:
     def _in_tables(self, edges: Edges, near: list[int]) -> Iterator[Out]:
         for tables in (FIELD_EDGES, DATASET_EDGES) if edges.whole else (FIELD_EDGES,):
             for columns in edges.ends_out_of(tables, near, jobs=bool(self.barriers)):
-                yield self._kept(*(np.array(column, np.int64) for column in columns))
+                yield self._uncut(*(np.array(column, np.int64) for column in columns))
 
     def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:
         """Yield the same of steps over past links, out of columns and nodes."""
@@ -149,9 +149,9 @@ class _BlockWalk:
 
     def _listed(self, rows: list[Row]) -> Out:
         columns = np.array(rows, np.int64).reshape(-1, 4).T
-        return self._kept(*columns[1:])
+        return self._uncut(*columns[1:])
 
-    def _kept(self, outputs: Ids, kinds: Ids, jobs: Ids | None = None) -> Out:
+    def _uncut(self, outputs: Ids, kinds: Ids, jobs: Ids | None = None) -> Out:
         """Return the ends of the links that nothing cuts, with the numbers of what flows over them."""
         if jobs is not None and self.barriers:
             cut = np.isin(jobs, list(self._cut.jobs)) | np.isin(outputs, list(self._cut.fields))
