@@ -28,6 +28,7 @@ def guarded(forker: Forker, filled: str, tmp_path_factory: pytest.TempPathFactor
 
 
 LIMITED = (
+    "",
     "?namespace=lake",
     BONUS,
     f"{BONUS}&influence=all",
@@ -88,6 +89,28 @@ def test_a_limited_key_sees_no_hidden_name_on_any_page(browser: Browser, guarded
     documents = [json.loads(one) for one in answers if one.startswith("{")]
     assert len(documents) > len(LIMITED)
     assert [one for one in documents if "salaries" in json.dumps(one)] == []
+
+
+def test_the_first_page_lists_no_hidden_dataset_and_two_lines_of_a_long_name(
+    browser: Browser, forker: Forker, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/lineage.db"
+    with open_store(url) as store:
+        store.ingest(
+            [
+                run_event("fine", output("gold/fine", {"a": ("int", [step("raw", "a")])}), minute=1),
+                run_event("secret", output("salaries", {"a": ("int", [])}) | {"namespace": "hr"}, minute=2),
+                run_event("j" * 3_000, output("x" * 10_000, {"a": ("int", [step("raw", "a")])}), minute=3),
+            ]
+        )
+    with serving(forker, url, tmp_path / "log", "--auth") as server, visit(browser, server.url) as opened:
+        page = opened.go()
+        enter(page, key(url, "limited", "lake", "demo"))
+        rows = page.get_by_role("table").get_by_role("row")
+        expect(rows).to_have_count(3)
+        expect(rows.nth(2).get_by_role("link", name="fine").first).to_be_in_viewport()
+        expect(page.get_by_text("hidden")).to_have_count(0)
+        opened.require_clean()
 
 
 def test_an_unreachable_server_is_reported_and_tried_again(

@@ -74,7 +74,9 @@ function Start({ go }: { go: Go }) {
 /** The outputs of the jobs that ran last, each with its job: where to begin in a store that one does not know. */
 function WrittenLast({ go }: { go: Go }) {
   const jobs = useAnswer<Jobs>(pathOf("api/v1/jobs", { limit: LATEST }));
-  const written = (jobs.data?.jobs ?? []).flatMap((job) => job.outputs.map((output) => ({ output, job })));
+  const written = (jobs.data?.jobs ?? [])
+    .flatMap((job) => job.outputs.map((output) => ({ output, job })))
+    .filter(({ output }) => output.namespace !== "hidden");
   const latest = new Map(written.toReversed().map((one) => [JSON.stringify(one.output), one]));
   if (!latest.size) return null;
   return (
