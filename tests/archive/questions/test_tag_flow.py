@@ -15,12 +15,12 @@ from headwater.policies.flows import Flows
 from headwater.policies.tag_file import TagFile, read_tag_file
 from headwater.store import Store, open_store
 from headwater.store.questions.walk.tag_walk import Arriving
-from tests.archive.conftest import MOMENT, NOW, THEN, Both, Build, Event, clear_fields
+from tests.archive.conftest import MOMENT, THEN, Both, Build, Event, clear_fields
 from tests.store.conftest import run_event, written
 
 pytestmark = pytest.mark.spark
 TODAY = date(2026, 6, 1)
-MOMENTS = {"then": MOMENT} | ({"now": None} if "EVERY_CASE" in os.environ else {})
+MOMENTS = {"now": None} | ({"then": MOMENT} if "EVERY_CASE" in os.environ else {})
 TERMS = "reason: r, owner: o, expires: 2999-01-01"
 KINDS = ("IDENTITY", "TRANSFORMATION", "TRANSFORMATION masked", "AGGREGATION masked", "CONDITIONAL", "FILTER masked")
 FILE = f"""\
@@ -73,8 +73,7 @@ def arrivals(store: Store, rows: Sequence[Row], file: TagFile, at: datetime | No
     named = {(row.tag, row.arriving, (row.namespace, row.dataset, row.field)) for row in rows}
     right: set[object] = set()
     with store.read() as connection:
-        as_of = NOW if at is None else THEN
-        flows = Flows(connection, file, TODAY, guess=False, influence=True, as_of=as_of)
+        flows = Flows(connection, file, TODAY, guess=False, influence=True, as_of=None if at is None else THEN)
         for tag in flows.tags:
             for kind in Arriving:
                 nodes = set(flows.of(tag).reached(kind)) - flows.overruled(tag, kind)
@@ -108,7 +107,6 @@ def test_they_arrive_where_the_store_has_them_arrive(built: Build, tmp_path: Pat
     assert ("whole", "*", "value") in bare
 
 
-# What is current arrives in the world above too
 @pytest.mark.parametrize("at", MOMENTS.values(), ids=MOMENTS)
 def test_they_arrive_in_every_world(both: Both, tmp_path: Path, at: datetime | None) -> None:
     full = ["{}:{}.{}".format(*name) for name in sorted(both.fields.values())]
@@ -119,3 +117,48 @@ def test_they_arrive_in_every_world(both: Both, tmp_path: Path, at: datetime | N
     found, right = arrivals(both.store, rows, file, at)
     assert found == right
     assert len(right) > 20
+
+
+PAST = f"""\
+version: 1
+tags:
+  city: {{columns: [shop.city, people.city]}}
+  all: {{datasets: [shop, people]}}
+breakers:
+  - {{column: stage.e, tags: [all, city], {TERMS}}}
+  - {{job: count, tags: [all, city], {TERMS}}}
+"""
+
+
+def staged() -> list[Event]:
+    """A stage that is filled three times and emptied, with who read it when; one reads a whole dataset."""
+    steps = [
+        (
+            "fill",
+            written("stage", {"e": ["shop.name"], "f": ["shop.city"], "*": ["shop.open FILTER"]}, write="ALL_ROWS"),
+        ),
+        ("first", written("first", {"e": ["stage.e"], "f": ["stage.f"]}, write="ALL_ROWS")),
+        ("refill", written("stage", {"e": ["people.mail"], "f": ["people.city"]}, write="ALL_ROWS")),
+        ("second", written("second", {"e": ["stage.e"], "f": ["stage.f TRANSFORMATION masked"]}, write="ALL_ROWS")),
+        ("count", written("counts", {"n": ["stage.e"], "*": ["stage.f TRANSFORMATION"]}, write="ALL_ROWS")),
+        ("copy", written("copied", {"x": ["second.f"]}, write="ALL_ROWS")),
+        ("fill", written("stage", {"e": ["shop.name"], "*": ["shop.open TRANSFORMATION"]}, write="ALL_ROWS")),
+        ("third", written("third", {"e": ["stage.e"], "f": ["stage.f"]}, write="ALL_ROWS")),
+        ("empty", written("stage", write="TRUNCATE")),
+        ("again", written("second", {"e": ["shop.name"]}, write="ALL_ROWS")),
+    ]
+    return [run_event(job, output, minute=at, run=f"{job} {at}") for at, (job, output) in enumerate(steps)]
+
+
+def test_they_arrive_at_who_read_a_stage_while_it_had_them(built: Build, tmp_path: Path) -> None:
+    (tmp_path / "tags.yml").write_text(PAST)
+    file, events = read_tag_file(tmp_path / "tags.yml"), staged()
+    archive = built(events)
+    with open_store(str(tmp_path / "lineage.db")) as store:
+        store.ingest(events)
+        rows = file_flow(archive, file, today=TODAY, influence=True).collect()
+        found, right = arrivals(store, rows, file, None)
+    assert found == right
+    named = {f"{row.tag} {row.arriving} {row.dataset.lstrip('/')}.{row.field}" for row in rows}
+    assert {"city value first.f", "city masked copied.x", "all value third.f"} <= named
+    assert not {"city value third.f", "all value first.e", "city value counts.n", "all value counts.n"} & named

@@ -98,6 +98,7 @@ def past_edges(
     tables: Mapping[str, DataFrame],
     fitting: Callable[[DataFrame], DataFrame] = lambda edges: edges,
     carried: Mapping[str, Column] = MappingProxyType({}),
+    fields: DataFrame | None = None,
 ) -> PastEdges | None:
     """The spans of edges that were read before their datasets were replaced; None where there are none.
 
@@ -106,6 +107,7 @@ def past_edges(
         fitting: returns the edges of one of its tables that count, with further columns.
         carried: those of these columns that are needed, each with its value for a step inside a dataset, which leads
             from the field ``column`` to the one that the edge has read.
+        fields: those by ``field_id`` behind which past edges are wanted; all of them without it.
     """
     replaced = tables["replacements"].where("certain")
     ends = replaced.groupBy("dataset_id").agg(sf.max(sf.unix_micros("at")).alias("ended"))
@@ -120,11 +122,12 @@ def past_edges(
     reads = _read_now(every.where("current"), replaced, carried)
     reads = reads.union(of_spans.select(*_NEAR, *_INPUT, *read_then, *carried)).toDF(*_READ, *carried)
     reads = reads.join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
-    reads = materialized(reads.where("ended > read_from").select(*_READ, *carried))
+    reads = materialized(_reads_of(fields, reads.where("ended > read_from").select(*_READ, *carried)))
     inside = _inside(tables, reads)
     own = inside.withColumns(
         {"near_id": sf.col("step_id"), "near_dataset_id": _no_id(), "input_field_id": sf.col("column_id")}
     )
+    own = _reads_of(fields, own)
     reads = reads.union(own.select(*_READ, *(one.alias(name) for name, one in carried.items())))
     behind, many = counted(_behind(reads, spans, carried))
     if not many:
@@ -132,6 +135,12 @@ def past_edges(
     steps = inside.select(*_NEAR, sf.col("step_id").alias("span_id"), *carried)
     steps = steps.join(behind.select(sf.col("near_id").alias("span_id")), "span_id", "left_semi")
     return PastEdges(spans, behind.union(steps.select(*behind.columns)), tuple(carried))
+
+
+def _reads_of(fields: DataFrame | None, reads: DataFrame) -> DataFrame:
+    if fields is None:
+        return reads
+    return reads.join(fields, fields.field_id == reads.input_field_id, "left_semi")
 
 
 def _inside(tables: Mapping[str, DataFrame], reads: DataFrame) -> DataFrame:

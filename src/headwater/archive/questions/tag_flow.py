@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import Edges, cached, materialized, reach, steps_inside, valid_at
+from headwater.archive.questions.past import past_edges
+from headwater.archive.tables import EDGES
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.name_keys import folded
 from headwater.policies.masking import arriving
@@ -44,7 +46,8 @@ def tag_flow(
 
     ``arriving`` is ``value``, ``masked`` (nothing but masked forms of the value) or ``influence``, which may stand
     beside ``masked``. ``distance`` is counted in edges from a field with the tag, of what is masked or influence from
-    one with the value. The field ``*`` is of a dataset of which no field is known.
+    one with the value. The field ``*`` is of a dataset of which no field is known. Tags of now also flow through the
+    lineage that a dataset had when it was read, where its rows were replaced since, to who read it then.
 
     Args:
         archive: tables as `headwater.archive.build` and `headwater.archive.read` return them.
@@ -186,21 +189,39 @@ def _edges_with_effects(
 ) -> Iterator[tuple[Edges, DataFrame]]:
     """The edges of a moment with what flows over each, those that breakers cut left out, and the names of fields."""
     functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
-    between, whole = (_uncut(archive[name].where(valid_at(at)), breakers) for name in ("column_edges", "dataset_edges"))
-    fields = _fields(archive, whole)
+
+    def effective(edges: DataFrame) -> DataFrame:
+        return _with_effect(_uncut(edges, breakers), functions)
+
+    between, whole = (effective(archive[name].where(valid_at(at))) for name in EDGES)
+    fields = _fields(archive, _uncut(archive["dataset_edges"].where(valid_at(at)), breakers))
     closed = [one.pattern for one in breakers if one.kind == "column"]
     open_fields = fields.join(_matching(archive, {"": closed}, {}), "field_id", "left_anti") if closed else fields
     inside = steps_inside(archive, at).withColumn("effect", sf.lit(Arriving.VALUE.value))
-    of_fields = _with_effect(between, functions).unionByName(inside, allowMissingColumns=True)
+    of_fields = between.unionByName(inside, allowMissingColumns=True)
     into = open_fields.select(sf.col("field_id").alias("output_field_id"))
     ends = ("input_field_id", "input_dataset_id", "output_field_id", "output_dataset_id", "effect")
     frames = [
         of_fields.select(*ends).join(into, "output_field_id", "left_semi").distinct(),
-        _with_effect(whole, functions).select(*ends[:2], *ends[3:]).distinct(),
+        whole.select(*ends[:2], *ends[3:]).distinct(),
         open_fields.select(*_FIELD),
     ]
     with cached(frames) as of_moment:
-        yield Edges(*of_moment), fields
+        edges = Edges(*of_moment)
+        value = {"effect": sf.lit(Arriving.VALUE.value)}
+        past = (
+            past_edges(archive, lambda every: _into(edges.fields, effective(every)), value, edges.fields)
+            if at is None
+            else None
+        )
+        yield edges if past is None else past.with_edges(edges), fields
+
+
+def _into(fields: DataFrame, edges: DataFrame) -> DataFrame:
+    """The edges of a table that lead to some fields, or to whole datasets."""
+    if "output_field_id" not in edges.columns:
+        return edges
+    return edges.join(fields, fields.field_id == edges.output_field_id, "left_semi")
 
 
 def _fields(archive: Tables, whole: DataFrame) -> DataFrame:
