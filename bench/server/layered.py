@@ -12,9 +12,9 @@ from itertools import islice
 from sqlalchemy import Connection, Table
 
 from headwater.model import Dataset
-from headwater.model.name_keys import folded, key_of
+from headwater.model.names import folded, key_of
 from headwater.store import Store, schema
-from headwater.store.graph.index.log import note
+from headwater.store.graph.timeline import note
 from headwater.store.questions import Exact
 
 WIDTH = 25

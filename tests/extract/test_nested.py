@@ -11,7 +11,7 @@ from tests.extract.edge_text import last_component
 from tests.extract.recordings import VERSIONS, output_of, recorded, written
 
 from headwater.model import ColumnLineage, Dataset, Job, Output, Run, RunMoment, RunState, Statement
-from headwater.model.nested_names import name_parts, nested_name
+from headwater.model.nested_fields import name_parts, nested_name
 from headwater.openlineage.writing.events import run_event, to_json
 
 NESTED = [

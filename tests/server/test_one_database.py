@@ -108,8 +108,8 @@ def same_as_ingested_at_once(store: str, events: list[Json]) -> None:
 STUCK = """
 import signal, os, sys
 from headwater.store import open_store
-from headwater.store.sql import connections
-connections.SILENCE = 2.0
+from headwater.store.sql import databases
+databases.SILENCE = 2.0
 with open_store(sys.argv[1]) as store, store.write() as connection:
     connection.exec_driver_sql("DELETE FROM event")
     print("writing", flush=True)

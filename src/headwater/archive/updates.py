@@ -19,7 +19,7 @@ from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import lake
 from headwater.archive.formats.manifest import StreamProgress, require_present_version
 from headwater.errors import ArchiveError
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.store.ingest.replacements import believes_overwrite
 
 FILES_AT_ONCE = 100_000

@@ -10,8 +10,8 @@ from headwater.answers.pictures import page
 from headwater.answers.transformations import transformations_text
 from headwater.dryrun.dry_run import DryRun
 from headwater.dryrun.report import Report
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.events import read_event
+from headwater.openlineage.reading.lineage_facets import EncodedLineage
 from headwater.openlineage.writing.events import to_json
 from headwater.store.questions import PathTransformation
 

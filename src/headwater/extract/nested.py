@@ -38,7 +38,7 @@ from headwater.model import (
     Transformation,
     names_nested,
 )
-from headwater.model.nested_types import nested_fields
+from headwater.model.nested_fields import nested_fields
 
 _MOST_FIELDS = 2_000
 _MOST_EDGES = 20_000

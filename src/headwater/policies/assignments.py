@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, select
 
-from headwater.model.nested_names import name_parts, nested_name
+from headwater.model.nested_fields import name_parts, nested_name
 from headwater.model.time import now
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile, TagName

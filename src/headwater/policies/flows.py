@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job, Transformation
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.policies.assignments import Target, declared, tags_in_store
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import Names, fits, fits_job

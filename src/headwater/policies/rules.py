@@ -8,8 +8,7 @@ from sqlalchemy import Connection, select
 
 from headwater.errors import PolicyError
 from headwater.model import Job
-from headwater.model.nested_names import nested_name
-from headwater.model.nested_types import Path
+from headwater.model.nested_fields import Path, nested_name
 from headwater.policies.documents import path_lines
 from headwater.policies.findings import Finding
 from headwater.policies.flows import Flows, TagPath

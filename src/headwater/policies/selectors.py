@@ -11,9 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job
-from headwater.model.name_keys import folded
-from headwater.model.nested_names import nested_name
-from headwater.model.nested_types import Path, paths_within
+from headwater.model.names import folded
+from headwater.model.nested_fields import Path, nested_name, paths_within
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, Node

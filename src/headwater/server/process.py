@@ -29,7 +29,7 @@ from headwater.server.settings import LOOPBACK, ServerSettings, environment_of, 
 from headwater.store import open_store, store_url
 from headwater.store.graph.index import require_arrays
 from headwater.store.ingest.pipeline import collect_seldom
-from headwater.store.sql.connections import shown
+from headwater.store.sql.databases import shown
 
 LAST_ANSWERS = 30
 """Seconds for running requests to end when the server stops."""

@@ -21,7 +21,7 @@ from headwater.store.migrations.upgrade import require_current, revision_of, upg
 from headwater.store.read_model.presence import OPTION as STATE
 from headwater.store.read_model.visibility import OPTION as SIGHT
 from headwater.store.read_model.visibility import Sees
-from headwater.store.sql import connections
+from headwater.store.sql import databases
 from headwater.store.sql.databases import database_at
 from headwater.store.sql.location import require_file, store_file, store_url
 
@@ -137,8 +137,8 @@ class Store:
     @contextmanager
     def _reading(self, longest: float | None = None, **options: Any) -> Iterator[Connection]:
         with (
-            connections.store_errors(self.url),
-            connections.reading(self._engine, longest, **options) as connection,
+            databases.store_errors(self.url),
+            databases.reading(self._engine, longest, **options) as connection,
         ):
             yield connection
 
@@ -148,7 +148,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read, or is of a newer headwater by now.
         """
-        with connections.store_errors(self.url):
+        with databases.store_errors(self.url):
             return revision_of(self._engine, self.url)
 
     @contextmanager
@@ -158,8 +158,8 @@ class Store:
         Raises:
             StoreError: nothing was written.
         """
-        silence = connections.SILENCE
-        with connections.store_errors(self.url), connections.writing(self._writers, silence) as connection:
+        silence = databases.SILENCE
+        with databases.store_errors(self.url), databases.writing(self._writers, silence) as connection:
             yield connection.execution_options(**{SIGHT: self._sight})
 
     def require_writable(self) -> None:
@@ -177,7 +177,7 @@ class Store:
         Raises:
             StoreError: the store cannot be written.
         """
-        with connections.store_errors(self.url):
+        with databases.store_errors(self.url):
             self._database.analyze(self._writers)
 
     def vacuum(self) -> bool:
@@ -186,7 +186,7 @@ class Store:
         Raises:
             StoreLocked: another process writes.
         """
-        with connections.store_errors(self.url):
+        with databases.store_errors(self.url):
             return self._database.vacuum(self._engine)
 
     def close(self) -> None:
@@ -234,9 +234,9 @@ def open_store(
     if path is not None:
         require_file(path, create=create and not read_only)
     # Who writes has connections of its own: readers, however many, do not keep events waiting.
-    engine, writers = (connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in "rw")
+    engine, writers = (databases.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in "rw")
     try:
-        with connections.store_errors(url):
+        with databases.store_errors(url):
             (require_current if read_only else upgrade)(engine, url)
     except BaseException:
         engine.dispose()

@@ -9,7 +9,7 @@ from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
 from tests.store.conftest import nested, packed, run_event, written
 
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 

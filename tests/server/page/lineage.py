@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.store.conftest import run_event
 
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 
 Json = dict[str, Any]
 SQL = "SELECT customer, sum(amount) AS revenue FROM silver.orders GROUP BY customer"

@@ -9,7 +9,7 @@ from tests.server.page.browser import Visit, breaches
 from tests.server.page.lineage import LEAVES, LONG, SCRIPT, SQL
 from tests.server.page.test_graph import column
 
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 
 REVENUE = "?namespace=lake&dataset=gold%2Frevenue&field=revenue"
 AMOUNT = "?namespace=lake&dataset=silver%2Forders&field=amount"

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
 from tests.server.page.lineage import LEAVES
 
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 
 AMOUNT = "?namespace=lake&dataset=silver%2Forders&field=amount&influence=all"
 

@@ -14,8 +14,8 @@ from headwater.errors import SettingError
 from headwater.model import Subtype
 from headwater.store import Store, open_store, schema
 from headwater.store.graph.index import OPTION
-from headwater.store.graph.index.log import MOST
 from headwater.store.graph.index.memory import EdgeIndex
+from headwater.store.graph.timeline import MOST
 from headwater.store.maintenance.backup import back_up, empty, restore
 from headwater.store.questions import Bounds, Direction, EdgeType
 from headwater.store.questions.walk.closure import Closure, reach, walk

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headwater.model.field_names import dropped_name
+from headwater.model.names import dropped_name
 from headwater.store import Store
 from headwater.store.questions import (
     Bounds,

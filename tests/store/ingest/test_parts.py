@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.openlineage.reading import event_of, in_parts, read_event
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.json_values import canonical, remembered_by_content
-from headwater.openlineage.reading.lineage_facets import column_lineage
+from headwater.openlineage.reading.lineage_facets import EncodedLineage, column_lineage
 from headwater.store import Store
-from headwater.store.graph.numbering import Edges, Ids
+from headwater.store.ingest.lineage_writer import Edges, Ids
 from headwater.store.schema import field, field_name
 from headwater.store.sql.rows import add_rows
 

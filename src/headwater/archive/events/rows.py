@@ -11,12 +11,11 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from headwater.model import Dataset, DatasetDescription, SchemaField
-from headwater.model.field_names import caseless
-from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage, Named
+from headwater.model.names import caseless, key_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.facets import twins_of
 from headwater.openlineage.reading.json_values import names_alone
+from headwater.openlineage.reading.lineage_facets import EncodedLineage, Named
 from headwater.store.ingest.names import moment_of
 
 Row = dict[str, Any]

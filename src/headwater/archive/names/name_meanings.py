@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from headwater.model import Dataset, Job
-from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
-from headwater.model.name_keys import key_of
+from headwater.model.names import FieldRename, first_name, key_of, own_name, own_renames, present_name
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading import read_event
 from headwater.openlineage.writing.json_events import described, job_event, schema_facet, symlinks_facet
@@ -99,7 +98,7 @@ class FieldMeaning(NamedTuple):
     """From a moment on, up to but not including another, a name means a field of a dataset.
 
     The field is identified by its ``first`` name and since when that is its own; ``present`` is its name now. All of
-    these are own names (`headwater.model.field_names.own_name`).
+    these are own names (`headwater.model.names.own_name`).
     """
 
     dataset: Dataset

@@ -7,7 +7,7 @@ from pyspark.sql import functions as sf
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
-from headwater.model.field_names import caseless
+from headwater.model.names import caseless
 from headwater.store.questions.lookup.typed_names import fit, tail, typed
 
 _MOST = 1_000  # datasets whose names end in the text

@@ -18,7 +18,7 @@ from headwater.archive.questions.closure import Edges, cached, materialized, rea
 from headwater.archive.questions.past import past_edges
 from headwater.archive.tables import EDGES
 from headwater.model import Dataset, Job, Subtype, Transformation
-from headwater.model.name_keys import folded
+from headwater.model.names import folded
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import fits_job, pattern_of, plain
 from headwater.policies.tag_file import Breaker, TagFile, TagName

@@ -20,7 +20,7 @@ from headwater.capture.connect.server import Server
 from headwater.capture.connect.variables import immediate, is_immediate, statement_kind
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.plan import Operator, Plan
 from headwater.plan.text import (
     COMMANDS,

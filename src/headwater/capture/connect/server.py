@@ -22,7 +22,7 @@ from headwater.capture.connect.sources import (
 )
 from headwater.capture.connect.variables import is_immediate
 from headwater.errors import PlanError
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.plan.text import TextFacts, analyzed_plan, tables_of
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}

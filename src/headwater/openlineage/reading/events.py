@@ -9,7 +9,6 @@ from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.model.time import parse_iso
 from headwater.openlineage.reading import facets
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.facets import LONGEST_RUN_ID, About, about
 from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
 from headwater.openlineage.reading.json_values import (
@@ -22,7 +21,7 @@ from headwater.openlineage.reading.json_values import (
     records,
     text,
 )
-from headwater.openlineage.reading.lineage_facets import ExplicitLineage, column_lineage, whole_sources
+from headwater.openlineage.reading.lineage_facets import EncodedLineage, ExplicitLineage, column_lineage, whole_sources
 
 DECLARED = "DECLARED"
 """The state of the run that stands for a job event or a dataset event: lineage without a run."""

@@ -19,8 +19,7 @@ from headwater.model import (
     SchemaField,
     Symlink,
 )
-from headwater.model.field_names import twins_among
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of, twins_among
 from headwater.openlineage.identifiers import COVERAGE, NAMES, WRITE
 from headwater.openlineage.reading.json_values import Record, record, records, remembered, remembered_by_content, text
 

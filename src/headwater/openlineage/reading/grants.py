@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, NameChange
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.openlineage.identifiers import GRANT
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.facets import About, Parent
 from headwater.openlineage.reading.json_values import Record
+from headwater.openlineage.reading.lineage_facets import EncodedLineage
 
 _SCOPED = " @"
 _IDENTITY = re.compile(rf"(.*){_SCOPED}[0-9a-f]{{32}}", re.DOTALL)

@@ -5,20 +5,61 @@ edge from the field `WHOLE` of it, which stands for every column that it has, an
 all that feeds it; of another job it is not known which of its outputs is meant: a gap says so.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from headwater.errors import EventError
-from headwater.model import Dataset, Gap, Job, Subtype, Transformation
-from headwater.model.field_names import twins_among
+from headwater.model import Dataset, Gap, InputField, Job, Subtype, Transformation
+from headwater.model.names import twins_among
 from headwater.openlineage.identifiers import COVERAGE, WRITE
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.facets import dataset
 from headwater.openlineage.reading.json_values import Part, Record, record, records, remembered_by_content, text
+
+
+class Named(NamedTuple):
+    """An edge by names; ``field`` is None for one that acts on all fields of the output."""
+
+    field: str | None
+    input: InputField
+    transformation: Transformation
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class EncodedLineage:
+    """The lineage of one output of an event.
+
+    ``fields`` are the output's; ``sources`` has the names of the fields that edges start from, by dataset; ``inputs``
+    are the same fields, each as the place of its dataset in ``sources`` and its name. Each of the ``edges`` is the
+    place of a field, of an input and of a transformation; those of ``dataset``, which act on all fields, have no field.
+    ``twins`` are the names in lower case that several of the fields have, ``references`` the datasets that the
+    sender of the event does not own.
+    """
+
+    fields: tuple[str, ...]
+    sources: Mapping[Dataset, tuple[str, ...]]
+    inputs: tuple[tuple[int, str], ...]
+    transformations: tuple[Transformation, ...]
+    edges: tuple[tuple[int, int, int], ...]
+    dataset: tuple[tuple[int, int], ...]
+    twins: frozenset[str] = frozenset()
+    references: frozenset[Dataset] = frozenset()
+
+    def named(self) -> tuple[Named, ...]:
+        """The edges by names, each once; last, without a field, those that act on all of them."""
+        return tuple(dict.fromkeys(self._named()))
+
+    def _named(self) -> Iterator[Named]:
+        datasets = tuple(self.sources)
+        inputs = [InputField(datasets[place], name) for place, name in self.inputs]
+        for written, source, step in self.edges:
+            yield Named(self.fields[written], inputs[source], self.transformations[step])
+        for source, step in self.dataset:
+            yield Named(None, inputs[source], self.transformations[step])
+
 
 WHOLE = "*"
 """The name of the field that stands for every column of a dataset."""

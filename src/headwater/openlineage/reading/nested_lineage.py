@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
-from headwater.model.field_names import caseless
-from headwater.model.nested_names import name_parts
+from headwater.model.names import caseless
+from headwater.model.nested_fields import name_parts
 from headwater.openlineage.identifiers import NESTED, WRITE
 from headwater.openlineage.reading.facets import dataset
 from headwater.openlineage.reading.json_values import Record, record, records, remembered_by_content, text

@@ -30,7 +30,7 @@ from headwater.model import (
     RunMoment,
     Statement,
 )
-from headwater.model.field_names import dropped_name
+from headwater.model.names import dropped_name
 from headwater.openlineage.identifiers import NESTED
 from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets

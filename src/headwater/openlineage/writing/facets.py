@@ -39,7 +39,7 @@ from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFiel
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
-from headwater.model.nested_types import nested_fields
+from headwater.model.nested_fields import nested_fields
 from headwater.openlineage.identifiers import COVERAGE, NAMES, PRODUCER, own_schema
 from headwater.openlineage.writing.extension_facets import with_extension_facets
 from headwater.openlineage.writing.names import names_facet

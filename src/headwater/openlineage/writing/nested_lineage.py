@@ -1,13 +1,14 @@
 """The ``headwater_nestedLineage`` dataset facet: edges between fields within columns, beside ``columnLineage``.
 
-It has the form of ``columnLineage``, 1-2-0, with names of fields as Spark writes them (`headwater.model.nested_names`).
-The specification knows columns only, and a consumer that does not know this facet has those.
+It has the form of ``columnLineage``, 1-2-0, with names of fields as Spark writes them
+(`headwater.model.nested_fields`). The specification knows columns only, and a consumer that does not know this facet
+has those.
 """
 
 from collections import defaultdict
 
 from headwater.model import ColumnLineage, Dependency, InputField, NestedDependency, NestedField, names_nested
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 from headwater.openlineage.identifiers import own_schema
 from headwater.openlineage.writing.facets import FacetSettings
 from headwater.openlineage.writing.input_fields import FacetOfEdges

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.plan.text.tokens import Token, tokens
 from headwater.plan.tree import Expression, Operator
 

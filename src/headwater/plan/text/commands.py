@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from headwater.errors import PlanError
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.plan.text.lines import tree
 from headwater.plan.text.operator_text import OperatorText, attributes
 from headwater.plan.text.tokens import split

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.errors import PlanError
-from headwater.model.nested_names import name_parts
+from headwater.model.nested_fields import name_parts
 from headwater.plan.text.bodies import Inlining
 from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS

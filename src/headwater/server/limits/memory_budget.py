@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 from starlette.exceptions import HTTPException
 
-from headwater.model.name_keys import keys_of
+from headwater.model.names import keys_of
 
 PATIENCE = 10.0
 """Seconds for which a body waits for the memory of other requests."""

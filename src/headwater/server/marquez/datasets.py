@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from sqlalchemy import Connection
 
 from headwater.model import Dataset
-from headwater.model.field_names import place_of
+from headwater.model.names import place_of
 from headwater.model.time import now
 from headwater.openlineage.writing.json_events import of_run
 from headwater.server.auth.access import Caller, require_namespace

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, or_, select
 
 from headwater.model import Dataset, Job
-from headwater.model.field_names import place_of
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of, place_of
 from headwater.store import schema
 from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import rows_for

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Select, and_, func, insert, select, union_all, update
 
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged, seen
 from headwater.store.read_model.visibility import Sees, described_datasets

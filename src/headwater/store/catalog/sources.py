@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, insert, literal, select, union_all, update
 
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.openlineage.reading.merged_facets import source_url
 from headwater.store import schema
 from headwater.store.catalog import events

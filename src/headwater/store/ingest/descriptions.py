@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from sqlalchemy import bindparam, select, update
 
 from headwater.model import DatasetDescription
-from headwater.model.field_names import caseless, own_name
-from headwater.model.name_keys import key_of
-from headwater.model.nested_names import name_parts, nested_name
-from headwater.model.nested_types import field_within
+from headwater.model.names import caseless, key_of, own_name
+from headwater.model.nested_fields import field_within, name_parts, nested_name
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.facets import descriptions_of, schema_digest, schema_of_version
 from headwater.store import schema

@@ -7,8 +7,16 @@ from itertools import filterfalse
 
 from sqlalchemy import Connection, bindparam, insert, select
 
-from headwater.model.field_names import FieldRename, caseless, first_name, own_name, own_renames, present_name
-from headwater.model.name_keys import key_of, keys_of
+from headwater.model.names import (
+    FieldRename,
+    caseless,
+    first_name,
+    key_of,
+    keys_of,
+    own_name,
+    own_renames,
+    present_name,
+)
 from headwater.model.time import BEGINNING
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Update, select, update
 
-from headwater.model.name_keys import keys_of
+from headwater.model.names import keys_of
 from headwater.store import schema
 from headwater.store.sql.rows import BoundValues, Change, rows_for
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection, LargeBinary, Table, bindparam, or_, select
 
 from headwater.model import Dataset, Job, Transformation
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.store import schema
-from headwater.store.graph.index.log import EVERYTHING, note
+from headwater.store.graph.timeline import EVERYTHING, note
 from headwater.store.ingest.field_ids import FieldIds
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write

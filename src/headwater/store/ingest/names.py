@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import and_, bindparam, insert, select, update
 
 from headwater.model import Dataset, Symlink
-from headwater.model.field_names import FieldRename
-from headwater.model.name_keys import folded, key_of
+from headwater.model.names import FieldRename, folded, key_of
 from headwater.model.time import BEGINNING
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.facets import twins_of

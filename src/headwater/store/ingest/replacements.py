@@ -17,8 +17,7 @@ from headwater.errors import SettingError
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair, note
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Tables
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Pair, Scope, Tables, note
 from headwater.store.sql.rows import Lookup, add_rows, pairs_for, rows_for
 
 BELIEVE_OVERWRITE = "HEADWATER_BELIEVE_OVERWRITE"

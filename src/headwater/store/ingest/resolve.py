@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.model import Dataset, Job
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL, Event, pack
 from headwater.store import schema

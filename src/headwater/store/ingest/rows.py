@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from headwater.model import Dataset, Gap, Job
-from headwater.model.name_keys import folded, key_of, keys_of, touched_digest
+from headwater.model.names import folded, key_of, keys_of, touched_digest
 from headwater.openlineage.reading.facets import VersionSchema
 from headwater.openlineage.reading.grants import shown_run
 from headwater.store import schema

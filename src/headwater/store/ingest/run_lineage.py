@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from headwater.model import Dataset, ReplacedRows
-from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.store.graph.numbering import Edges, Ids
+from headwater.openlineage.reading.lineage_facets import EncodedLineage
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver
-from headwater.store.ingest.lineage_writer import RunLineage
+from headwater.store.ingest.lineage_writer import Edges, Ids, RunLineage
 from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.replacements import Replacement, Restoration, Run
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Insert, and_, bindparam, delete, select
 
 from headwater.model import Dataset
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.openlineage.reading.events import Event
 from headwater.openlineage.reading.facets import dataset
 from headwater.openlineage.reading.json_values import Record, read_json, record, records, text

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import Row as DatabaseRow
 
-from headwater.model.name_keys import keys_of, touched_digest
+from headwater.model.names import keys_of, touched_digest
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place
 from headwater.store.ingest.rows import RUN_COLUMNS, Row, Rows, with_moments

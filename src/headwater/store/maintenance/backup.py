@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Integer, Table, bindparam, delete, insert, se
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.store import schema
 from headwater.store.migrations.upgrade import revision_of
-from headwater.store.sql import connections
+from headwater.store.sql import databases
 from headwater.store.sql.databases import database_of
 from headwater.store.sql.files import copy_pages, file_url, merge_log, require_whole
 from headwater.store.sql.location import store_file, store_url
@@ -58,7 +58,7 @@ def restore(file: Path, url: str | None, *, force: bool = False) -> None:
     url = store_url(url)
     if not file.is_file():
         raise StoreUnavailable(f"No backup at {file}: expected a file that `headwater db backup` wrote.")
-    with connections.opened(file_url(file), read_only=True) as engine:
+    with databases.opened(file_url(file), read_only=True) as engine:
         revision_of(engine, file_url(file))
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         copied = Path(folder) / "lineage.db"
@@ -71,10 +71,10 @@ def restore(file: Path, url: str | None, *, force: bool = False) -> None:
 
 def _fill(url: str, copied: Path, *, force: bool) -> None:
     """Fill a file by pages, which is faster than by rows, and a server by rows, in one transaction."""
-    with connections.opened(url, read_only=False, durable=True) as engine, connections.writing(engine) as target:
+    with databases.opened(url, read_only=False, durable=True) as engine, databases.writing(engine) as target:
         if not (force or is_empty(target)):
             raise SettingError(
-                f"Store {connections.shown(url)} holds lineage already: name an empty one with --store, "
+                f"Store {databases.shown(url)} holds lineage already: name an empty one with --store, "
                 "or add --force to replace all that is in it."
             )
         if (path := store_file(url)) is None:
@@ -87,8 +87,8 @@ def _fill(url: str, copied: Path, *, force: bool) -> None:
 
 def _copy_rows(url: str, target_url: str) -> None:
     open_store(target_url).close()
-    with connections.opened(target_url, read_only=False) as target, connections.opened(url, read_only=True) as source:
-        with connections.reading(source) as rows, connections.writing(target) as written:
+    with databases.opened(target_url, read_only=False) as target, databases.opened(url, read_only=True) as source:
+        with databases.reading(source) as rows, databases.writing(target) as written:
             copy(rows, written)
         merge_log(target)
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 from headwater.store import schema
 from headwater.store.migrations.upgrade import revision_of
 from headwater.store.schema import REVISIONS
-from headwater.store.sql import connections
+from headwater.store.sql import databases
 from headwater.store.sql.databases import database_at
 from headwater.store.sql.location import store_url
 from headwater.store.store import open_store
@@ -43,9 +43,9 @@ def inspect(url: str | None) -> StoreInfo:
         StoreError: it is missing, cannot be read, or is no headwater store.
     """
     url = store_url(url)
-    with connections.opened(url, read_only=True) as engine:
+    with databases.opened(url, read_only=True) as engine:
         revision, size = revision_of(engine, url), database_at(url).size(engine)
-    place, kind = connections.shown(url), database_at(url).label
+    place, kind = databases.shown(url), database_at(url).label
     if revision != REVISIONS[-1]:
         return StoreInfo(place, kind, revision, size)
     with open_store(url, create=False, read_only=True) as store, store.read() as connection:

@@ -36,8 +36,7 @@ from sqlalchemy import (
 
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
-from headwater.store.graph.index.log import trim
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, trim
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 

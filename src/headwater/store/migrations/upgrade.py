@@ -4,7 +4,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from headwater.errors import StoreCorrupt, StoreTooNew, StoreTooOld, StoreUnavailable
 from headwater.store.schema import REVISIONS, UNRELEASED, VERSION_TABLE
-from headwater.store.sql import connections
+from headwater.store.sql import databases
 from headwater.store.sql.databases import database_of
 
 
@@ -20,7 +20,7 @@ def require_current(engine: Engine, url: str) -> None:
     revision = revision_of(engine, url)
     if revision != REVISIONS[-1]:
         raise StoreUnavailable(
-            f"Store {connections.shown(url)} has schema {revision}, this headwater reads {REVISIONS[-1]}: "
+            f"Store {databases.shown(url)} has schema {revision}, this headwater reads {REVISIONS[-1]}: "
             "upgrade it with `headwater db upgrade`."
         )
 
@@ -33,7 +33,7 @@ def revision_of(engine: Engine, url: str) -> str:
         StoreTooOld: its schema is of before the first one.
         StoreCorrupt: it holds no headwater tables.
     """
-    with connections.reading(engine) as connection:
+    with databases.reading(engine) as connection:
         revision = _revision(connection, url)
     if revision is None:
         raise _not_a_store(url)
@@ -48,10 +48,10 @@ def upgrade(engine: Engine, url: str) -> None:
         StoreTooOld: its schema is of before the first one.
         StoreCorrupt: a file with other tables than headwater's.
     """
-    with connections.reading(engine) as connection:
+    with databases.reading(engine) as connection:
         if _revision(connection, url) == REVISIONS[-1]:
             return
-    with connections.writing(engine) as connection:
+    with databases.writing(engine) as connection:
         if _revision(connection, url) != REVISIONS[-1]:
             _run_migrations(connection)
 
@@ -65,13 +65,13 @@ def _revision(connection: Connection, url: str) -> str | None:
     revision = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if revision in UNRELEASED:
         raise StoreTooOld(
-            f"Store {connections.shown(url)} has schema {revision}, of before the first release, which this headwater "
+            f"Store {databases.shown(url)} has schema {revision}, of before the first release, which this headwater "
             "cannot read: write its events to files by `headwater archive export DIR` of the version that wrote it, "
             "move the old store away, and read them into a new one by `headwater ingest DIR`."
         )
     if revision is not None and revision not in REVISIONS:
         raise StoreTooNew(
-            f"Store {connections.shown(url)} has schema {revision}, this headwater knows up to {REVISIONS[-1]}: "
+            f"Store {databases.shown(url)} has schema {revision}, this headwater knows up to {REVISIONS[-1]}: "
             "upgrade headwater, or name another store."
         )
     return revision
@@ -79,7 +79,7 @@ def _revision(connection: Connection, url: str) -> str | None:
 
 def _not_a_store(url: str) -> StoreCorrupt:
     return StoreCorrupt(
-        f"{connections.shown(url)} is a database but not a headwater store: it has no {VERSION_TABLE} table. "
+        f"{databases.shown(url)} is a database but not a headwater store: it has no {VERSION_TABLE} table. "
         "Name another file with --store or HEADWATER_STORE."
     )
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 
 from headwater.graph import closed_cycles
 from headwater.model import Dataset
-from headwater.model.name_keys import keys_of
+from headwater.model.names import keys_of
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from headwater.graph import reachable
 from headwater.model import Job, Transformation
-from headwater.model.nested_names import nested_name
+from headwater.model.nested_fields import nested_name
 from headwater.store.questions import names
 from headwater.store.questions.answers import (
     UNBOUNDED,

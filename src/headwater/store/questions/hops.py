@@ -10,7 +10,7 @@ from sqlalchemy import Connection, FromClause, Select, and_, select
 
 from headwater.model import Transformation
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
+from headwater.store.graph.timeline import Pair
 from headwater.store.ingest.replacements import Run
 from headwater.store.questions import names
 from headwater.store.questions.answers import (

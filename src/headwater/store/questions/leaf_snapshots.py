@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from headwater.model.nested_names import nested_name
-from headwater.model.nested_types import field_within, nested_fields, paths_within
+from headwater.model.nested_fields import field_within, nested_fields, nested_name, paths_within
 from headwater.store.questions.snapshots import (
     WHOLE,
     ColumnName,

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, func, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
-from headwater.model.field_names import FieldRename, first_name, former_name
-from headwater.model.nested_names import nested_name
-from headwater.model.nested_types import field_within
+from headwater.model.names import FieldRename, first_name, former_name
+from headwater.model.nested_fields import field_within, nested_name
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, select
 
 from headwater.graph import reachable
 from headwater.model import Dataset, Transformation
-from headwater.model.field_names import name_before_drop
-from headwater.model.nested_types import Path
+from headwater.model.names import name_before_drop
+from headwater.model.nested_fields import Path
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Direction, KnownDataset

@@ -12,11 +12,10 @@ from sqlalchemy import Connection, Select, and_, literal, select
 
 from headwater.errors import UnknownName
 from headwater.model import Job
-from headwater.model.nested_types import field_within
+from headwater.model.nested_fields import field_within
 from headwater.model.time import FOREVER
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset, Overwrite
 from headwater.store.questions.graphs import CompactGraph, closure_in_both_directions, named_closure

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Select, exists, or_, select, text
 
-from headwater.model.name_keys import key_of, keys_of
+from headwater.model.names import key_of, keys_of
 from headwater.openlineage.reading.lineage_facets import WHOLE
 from headwater.store import schema
 

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, Table, and_, exists, or_, select
 
 from headwater.model import Dataset
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import DECLARED, SUCCESSFUL
 from headwater.openlineage.reading.facets import VersionField

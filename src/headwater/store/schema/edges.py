@@ -75,7 +75,7 @@ edge_change = Table(
     Column("job_id", ID, nullable=False),
     Column("output_id", ID, nullable=False),
 )
-"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.graph.index.log`.
+"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.graph.timeline`.
 
 They may be gone by now, both. ``mark`` is a number by chance."""
 

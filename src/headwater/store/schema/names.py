@@ -97,7 +97,7 @@ field = Table(
     Index("field_folded", "folded_key"),
     Index("field_nested", "id", **where(HAS_FIELDS_WITHIN.text)),
 )
-"""``key`` is of the field's own name (`headwater.model.field_names.own_name`), ``name`` is shown; ``spelling`` and
+"""``key`` is of the field's own name (`headwater.model.names.own_name`), ``name`` is shown; ``spelling`` and
 ``spelled_by`` decide how: `headwater.store.ingest.field_spelling`."""
 
 field_description = Table(

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, FromClause, Select, and_, select
 
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
-from headwater.store.graph.timeline import DATASET_EDGES, Tables
+from headwater.store.graph.timeline import DATASET_EDGES, Pair, Tables
 from headwater.store.sql.rows import pairs_for
 
 Ids = NDArray[Any]

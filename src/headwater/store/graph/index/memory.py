@@ -11,8 +11,7 @@ from sqlalchemy import Connection
 
 from headwater.errors import StoreError
 from headwater.store.graph.index.arrays import EdgeArrays, read_all, read_some
-from headwater.store.graph.index.log import Pair, Version, changed_since, version_of
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair, Version, changed_since, version_of
 
 _MOST_ADDED = 2_000  # pairs beside the sorted arrays; each change copies them
 _REMEMBERED = 1_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, not_, or_, select, tuple_
 
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, FoundPage, KnownDataset, Sees

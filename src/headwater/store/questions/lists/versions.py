@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from headwater.errors import QuestionError
 from headwater.model import Job
-from headwater.model.field_names import place_of
+from headwater.model.names import place_of
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.facets import VersionField
 from headwater.store.questions import names

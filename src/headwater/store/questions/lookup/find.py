@@ -9,10 +9,8 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, Row, Select, and_
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
-from headwater.model.field_names import place_of
-from headwater.model.name_keys import key_of
-from headwater.model.nested_names import name_parts
-from headwater.model.nested_types import field_within
+from headwater.model.names import key_of, place_of
+from headwater.model.nested_fields import field_within, name_parts
 from headwater.model.time import FOREVER
 from headwater.store import schema
 from headwater.store.questions import names

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sqlalchemy import Connection, func, select
 
 from headwater.model import Dataset
-from headwater.model.name_keys import folded
+from headwater.model.names import folded
 from headwater.store import schema
 
 _PIECE = re.compile(r"`(?P<quoted>(?:[^`]|``)+)`|(?P<separator>[./])|(?P<plain>[^`./]+|`)")

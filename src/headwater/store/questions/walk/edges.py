@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 
 from headwater.errors import UnknownName
-from headwater.model.name_keys import key_of
+from headwater.model.names import key_of
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
-from headwater.store.graph.index.log import version_of
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables, version_of
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.walk.guesses import GUESS_ID, Guess, Guesses, follows_guesses
 from headwater.store.questions.walk.steps_inside import (

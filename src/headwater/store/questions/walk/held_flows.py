@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
-from headwater.store.graph.index.log import EVERYTHING, MOST, Version, changed_since, version_of
+from headwater.store.graph.timeline import EVERYTHING, MOST, Version, changed_since, version_of
 from headwater.store.questions.answers import Bounds, Node
 from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, edges_within
 from headwater.store.questions.walk.held_past import HeldPast

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select
 
 from headwater.model import Subtype, Transformation
-from headwater.model.field_names import caseless
-from headwater.model.nested_types import Path, field_within
+from headwater.model.names import caseless
+from headwater.model.nested_fields import Path, field_within
 from headwater.store import schema
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Node
 from headwater.store.questions.walk.closure import Closure

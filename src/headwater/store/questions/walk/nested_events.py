@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
 from headwater.model import Dataset, Transformation
-from headwater.model.field_names import FieldRename, caseless, former_name
+from headwater.model.names import FieldRename, caseless, former_name
 from headwater.openlineage.reading.json_values import Record, read_json, records, text
 from headwater.openlineage.reading.nested_lineage import Leaf, NestedInput, NestedLineage, Path, nested_lineage
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
+from headwater.store.graph.timeline import Pair
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Row

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Span, Tables, joined_spans
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair, Span, Tables, joined_spans
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.edges import STEPS_INSIDE, Row, job_ids, kinds

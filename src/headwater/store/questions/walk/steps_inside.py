@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from headwater.model import Dataset, Subtype, Transformation
-from headwater.model.field_names import caseless
+from headwater.model.names import caseless
 from headwater.openlineage.naming.locations import FILE_SYSTEMS, holds_paths
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT

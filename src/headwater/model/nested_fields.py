@@ -1,16 +1,43 @@
-"""The fields within a column, from the text of its type: structs, elements of arrays, keys and values of maps.
+"""Fields within columns: their names as Spark writes them, and those within the text of a type.
 
-The names are those of the OpenLineage Spark integration: ``_element`` for what is in an array, ``key`` and ``value``
-for what is in a map (SchemaDatasetFacet 1-2-0, ``fields``).
+A name is ``items.price``, with backticks around odd parts. Elements of arrays are not named; a map has the parts
+``key`` and ``value``. In types the names are those of the OpenLineage Spark integration: ``_element`` for what is in an
+array, ``key`` and ``value`` for what is in a map (SchemaDatasetFacet 1-2-0, ``fields``).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from headwater.model.dataset import SchemaField
 
 _COLLECTION = re.compile(r"(struct|array|map)<(.*)>", re.DOTALL)
+_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+
+Path = tuple[str, ...]
+"""The names of fields from a column inwards; elements of arrays have none."""
+
+
+def nested_name(parts: Iterable[str]) -> str:
+    """The name of a field within a column, from the column's name and those of the fields on the way to it.
+
+    >>> nested_name(["orders", "items", "price"]), nested_name(["a.b", "c"])
+    ('orders.items.price', '`a.b`.c')
+    """
+    return ".".join(map(_quoted, parts))
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """The parts of a name that `nested_name` wrote: the column first.
+
+    >>> name_parts("`a.b`.`c``d`"), name_parts("id")
+    (('a.b', 'c`d'), ('id',))
+    """
+    return tuple(one[1].replace("``", "`") if one[2] is None else one[2] for one in _PART.finditer(name))
+
+
+def _quoted(part: str) -> str:
+    return f"`{part.replace('`', '``')}`" if not part or "." in part or "`" in part else part
 
 
 @lru_cache(maxsize=4096)
@@ -36,10 +63,6 @@ def nested_fields(kind: str) -> tuple[SchemaField, ...] | None:
         return tuple(SchemaField(name, of) for name, _, of in named) or None
     names = ("_element",) if match[1] == "array" else ("key", "value")
     return tuple(map(SchemaField, names, parts)) if len(parts) == len(names) else None
-
-
-Path = tuple[str, ...]
-"""The names of fields from a column inwards; elements of arrays have none."""
 
 
 def field_within(kind: str, path: Sequence[str]) -> tuple[Path, str] | None:

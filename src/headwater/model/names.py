@@ -1,4 +1,6 @@
-"""Names of fields: which of them are one name, which field a name meant at a moment, and its name at another.
+"""Names: their keys, which of them are one field, and which field a name meant at a moment.
+
+A name may be longer than a database can index, so that rows have digests of names as keys.
 
 Spark's resolver compares names in lower case (``toLowerCase(Locale.ROOT)``), so one dataset has one field per name in
 lower case. The exception are *twins*: names of one dataset that one event spells in two ways side by side, which only a
@@ -10,12 +12,50 @@ moment happen at once, so that the order of events does not matter.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
 
+from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 
 _DROPPED = re.compile(r" \(dropped [^()]+\)$")
+
+
+def key_of(*parts: str) -> bytes:
+    """A short key for names of any length; different parts give different keys.
+
+    >>> key_of("a", "bc") == key_of("ab", "c")
+    False
+    """
+    encoded = [part.encode() for part in parts]
+    return blake2b(b"".join([b"%d:%s" % (len(part), part) for part in encoded]), digest_size=16).digest()
+
+
+@lru_cache(maxsize=20_000)
+def keys_of(field: str) -> tuple[bytes, bytes]:
+    """The key of a field's name, and that of the name whatever its case: the same few names come again and again."""
+    return key_of(field), key_of(field.casefold())
+
+
+def touched_digest(read: Iterable[int], written: Iterable[int]) -> bytes | None:
+    """A digest of the datasets that a run read, and of those that it wrote; None when there are none.
+
+    >>> touched_digest([2, 1], []) == touched_digest([1, 2], []) != touched_digest([1], [2])
+    True
+    """
+    sides = [",".join(map(str, sorted(ids))) for ids in (read, written)]
+    return key_of(*sides) if any(sides) else None
+
+
+def folded(dataset: Dataset) -> str:
+    """A dataset's full name with case and kind of separator taken away, for finding it by an ending.
+
+    >>> folded(Dataset("file", "/Data/Gold.db/delays"))
+    'file:.data.gold.db.delays'
+    """
+    return str(dataset).casefold().replace("/", ".")
 
 
 def dropped_name(name: str, run: str) -> str:
