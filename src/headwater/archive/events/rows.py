@@ -1,7 +1,7 @@
 """An event as a row of plain values; lineage and schemas that repeat are in the first row only.
 
-The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.descriptions` and
-`headwater.store.ingest.names` take from an event.
+The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.datasets` and
+`headwater.store.ingest.datasets` take from an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDatas
 from headwater.openlineage.reading.facets import twins_of
 from headwater.openlineage.reading.json_values import names_alone
 from headwater.openlineage.reading.lineage_facets import EncodedLineage, Named
-from headwater.store.ingest.names import moment_of
+from headwater.store.ingest.datasets import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -154,7 +154,7 @@ def _links(event: Event) -> Iterator[Row]:
 
 
 def _twins(event: Event) -> Iterator[Row]:
-    """The fields of datasets that differ in case only (`headwater.store.ingest.names.joined_twins`)."""
+    """The fields of datasets that differ in case only (`headwater.store.ingest.datasets.joined_twins`)."""
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return
     for read in () if event.renames else event.inputs:

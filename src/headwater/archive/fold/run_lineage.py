@@ -22,7 +22,7 @@ PAIR = (*JOB, *OUTPUT)
 def runs_of(events: DataFrame) -> DataFrame:
     """The runs of events with their jobs, states, and the moments since which they are in these.
 
-    An end counts more than any other state, whatever their times (`headwater.store.ingest.resolve`).
+    An end counts more than any other state, whatever their times (`headwater.store.ingest.pipeline`).
     """
     weight = sf.struct(sf.col("state").isin(*FINAL).alias("final"), "at", "state", *JOB)
     best = events.groupBy("run").agg(

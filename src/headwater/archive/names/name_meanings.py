@@ -266,7 +266,7 @@ def _renamed_fields(
     renames: Sequence[FieldRename],
     own: Callable[[str], str],
 ) -> Iterator[RenamedField]:
-    """The fields that events renamed, with the names in these (`headwater.store.ingest.descriptions`)."""
+    """The fields that events renamed, with the names in these (`headwater.store.ingest.datasets`)."""
     for one in spelled:
         former = own(one.former)
         first, since = first_name(renames, former, one.at - 1)

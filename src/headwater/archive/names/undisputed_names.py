@@ -2,7 +2,7 @@
 
 Most datasets with several names are tables, each with its location and its name in a catalog. Where nobody else
 declares these names, where they declare none themselves, and where no event renames them,
-`headwater.store.ingest.names` lets them mean the one dataset for all time. Spark finds those, however many there
+`headwater.store.ingest.datasets` lets them mean the one dataset for all time. Spark finds those, however many there
 are; only the others go through a store.
 """
 

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, select
 
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, read_event
 from headwater.store import schema
+from headwater.store.ingest.datasets import dataset_id, moment_of
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import Edges, LineageWriter, RunLineage
-from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.read import Batch
 from headwater.store.ingest.replacements import (
     Replacement,

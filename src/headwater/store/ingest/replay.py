@@ -13,9 +13,8 @@ from sqlalchemy import Table, delete, or_, select
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import Event, read_event
 from headwater.store import schema
-from headwater.store.ingest.descriptions import describe
+from headwater.store.ingest.datasets import datasets_across_renames, describe, joined_twins, resolve_names
 from headwater.store.ingest.ids import IdResolver
-from headwater.store.ingest.names import datasets_across_renames, joined_twins, resolve_names
 from headwater.store.ingest.replacements import pairs_of_dataset, retract_lineage, retract_replacements
 from headwater.store.ingest.tags import Tagging, UserTag, put_tags, remove_tags
 

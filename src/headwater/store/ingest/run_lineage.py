@@ -6,10 +6,10 @@ from typing import NamedTuple
 from headwater.model import Dataset, ReplacedRows
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.lineage_facets import EncodedLineage
+from headwater.store.ingest.datasets import dataset_id, moment_of
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import Edges, Ids, RunLineage
-from headwater.store.ingest.names import dataset_id, moment_of
 from headwater.store.ingest.replacements import Replacement, Restoration, Run
 
 _RUNNING = "RUNNING"

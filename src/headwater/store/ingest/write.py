@@ -58,7 +58,8 @@ _OF_FIELD = ("id", "dataset_id", "key", "name", "folded_key", "spelling", "spell
 def write(connection: Connection, rows: Rows) -> None:
     """Write all rows, and forget them."""
     write_fields(connection, rows)
-    write_tags(connection, rows.tags)
+    if rows.tags:
+        write_tags(connection, rows.tags)
     end_of_runs, new_runs = rows.end_of_runs, rows.new_runs
     write_runs(connection, rows)
     _UPDATE_RUN(connection, rows.changed_runs)
