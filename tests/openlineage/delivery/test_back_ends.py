@@ -12,8 +12,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from openlineage.client.event_v2 import RunEvent
 from tests.openlineage.back_ends import OK, Raw, listening, number_of, status
+from tests.openlineage.delivery.conftest import event, spooled
 
 from headwater.errors import SettingError
 from headwater.model import Job, Run, RunMoment, RunState
@@ -29,21 +29,6 @@ from headwater.openlineage.delivery import (
 from headwater.openlineage.writing.events import run_event, to_json
 
 
-def event(number: int) -> RunEvent:
-    run = Run(str(UUID(int=number)), Job("jobs", f"job {number}"))
-    return run_event(RunMoment(run, RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC)))
-
-
-def waiting(spool: Path) -> list[int]:
-    files = sorted(path for path in spool.glob("*.ndjson") if path.name != "rejected.ndjson")
-    return [number_of(line) for path in files for line in path.read_text().splitlines()]
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Path:
-    return tmp_path / "job" / "spool"
-
-
 @pytest.fixture
 def raw() -> Iterator[Raw]:
     with listening(Raw()) as one:
@@ -57,13 +42,13 @@ def test_what_a_slow_back_end_has_not_acknowledged_is_on_disk_before_the_wait(ra
     for number in range(9):
         delivery.deliver(event(number))
     assert time.monotonic() - began < 0.4
-    assert waiting(spool) == list(range(9))
+    assert spooled(spool) == list(range(9))
     assert not delivery.close(0.8)
     assert 0.7 < time.monotonic() - began < 1.4
-    assert sorted({*raw.acknowledged, *waiting(spool)}) == list(range(9))
-    assert len(waiting(spool)) >= 7
+    assert sorted({*raw.acknowledged, *spooled(spool)}) == list(range(9))
+    assert len(spooled(spool)) >= 7
     time.sleep(0.6)  # the answer to the event that was under way comes, and counts
-    assert sorted([*raw.acknowledged, *waiting(spool)]) == list(range(9))
+    assert sorted([*raw.acknowledged, *spooled(spool)]) == list(range(9))
     raw.seconds = 0
     assert Delivery(client_targets(raw.config()), spool).flush(10)
     assert raw.received == list(range(9))
@@ -78,7 +63,7 @@ def test_a_slow_target_takes_no_time_from_another(raw: Raw, spool: Path, tmp_pat
     assert not delivery.close(0.3)
     assert time.monotonic() - began < 1
     assert len((tmp_path / "events").read_text().splitlines()) == 5
-    assert waiting(spool) == list(range(5))
+    assert spooled(spool) == list(range(5))
 
 
 @pytest.mark.parametrize("code", [301, 302, 303])
@@ -92,7 +77,7 @@ def test_a_redirect_that_makes_a_get_of_it_delivers_nothing(
         assert with_typo.wait()
         assert with_typo.counts["http"].delivered == 0
         assert not moved.requests
-    assert waiting(spool) == [1]
+    assert spooled(spool) == [1]
     assert f"it answered {code}; the back end is at {moved.url}/api/v1/lineage: correct its URL" in caplog.text
     assert with_typo.flush()
     assert raw.acknowledged == [1]
@@ -124,7 +109,7 @@ def test_a_broken_answer_acknowledges_nothing(raw: Raw, spool: Path, answer: byt
     delivery = Delivery(client_targets(raw.config()), spool, rest=0)
     delivery.deliver(event(1))
     assert delivery.wait(20)
-    assert waiting(spool) == [1]
+    assert spooled(spool) == [1]
     raw.answers.clear()
     assert delivery.flush()
     assert raw.acknowledged == [1]
@@ -160,7 +145,7 @@ def test_what_is_not_about_the_event_is_sent_again(raw: Raw, spool: Path, code: 
     delivery = Delivery(client_targets(raw.config()), spool)
     delivery.deliver(event(1))
     assert delivery.wait()
-    assert waiting(spool) == ([] if code in FINAL else [1])
+    assert spooled(spool) == ([] if code in FINAL else [1])
     assert (spool / "rejected.ndjson").exists() is (code in FINAL)
 
 
@@ -169,7 +154,7 @@ def test_http_where_https_is_meant_is_about_the_url(raw: Raw, spool: Path) -> No
     delivery = Delivery(client_targets(raw.config()), spool)
     delivery.deliver(event(1))
     assert delivery.wait()
-    assert waiting(spool) == [1]
+    assert spooled(spool) == [1]
 
 
 def test_what_waits_for_one_address_is_not_sent_to_another(raw: Raw, spool: Path) -> None:
@@ -250,7 +235,7 @@ def test_an_asynchronous_transport_is_not_believed_before_it_was_answered(spool:
     delivery = Delivery(client_targets(gone.config() | {"transport": {"type": "async_http", "url": gone.url}}), spool)
     delivery.deliver(event(1))
     assert delivery.wait(20)
-    assert waiting(spool) == [1]
+    assert spooled(spool) == [1]
 
 
 def kafka(**more: str) -> dict[str, object]:
@@ -277,7 +262,7 @@ def test_what_no_broker_acknowledges_waits(spool: Path) -> None:
     for number in range(3):
         delivery.deliver(event(number))
     assert delivery.wait(30)
-    assert waiting(spool) == [0, 1, 2]
+    assert spooled(spool) == [0, 1, 2]
     assert delivery.counts["kafka"].delivered == 0
 
 
@@ -307,7 +292,7 @@ def test_a_job_that_is_killed_loses_no_event(raw: Raw, spool: Path, tmp_path: Pa
     assert Delivery(client_targets(raw.config()), spool).flush(20)
     assert sorted(set(raw.acknowledged)) == list(range(30))
     assert len(raw.received) <= 30 + before  # what was acknowledged since the file was last cut comes twice
-    assert waiting(spool) == []
+    assert spooled(spool) == []
 
 
 def test_events_that_no_disk_takes_are_sent_all_the_same(
@@ -346,5 +331,5 @@ def test_a_long_backlog_is_cut_as_it_is_acknowledged(raw: Raw, spool: Path) -> N
     delivery.close()
     assert not Delivery(client_targets(raw.config()), spool).close()
     assert raw.acknowledged == list(range(12))
-    assert waiting(spool) == list(range(12, 16))
+    assert spooled(spool) == list(range(12, 16))
     assert json.loads(next(spool.glob("http.*")).read_text().splitlines()[0])["run"]["runId"] == str(UUID(int=12))

@@ -8,7 +8,6 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from uuid import UUID
 
 import pytest
 from openlineage.client.event_v2 import RunEvent
+from tests.openlineage.delivery.conftest import event, spooled
 
 from headwater.errors import EventError, SettingError, StoreLocked
-from headwater.model import Job, Run, RunMoment, RunState
 from headwater.openlineage.delivery import (
     Delivery,
     FileTarget,
@@ -27,7 +26,7 @@ from headwater.openlineage.delivery import (
     config_path,
     read_config,
 )
-from headwater.openlineage.writing.events import run_event, to_json
+from headwater.openlineage.writing.events import to_json
 
 
 class BackEnd:
@@ -83,11 +82,6 @@ def back_end() -> Iterator[BackEnd]:
     one.go_away()
 
 
-def event(number: int) -> RunEvent:
-    run = Run(str(UUID(int=number)), Job("jobs", f"job {number}"))
-    return run_event(RunMoment(run, RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC)))
-
-
 def deliver(delivery: Delivery, one: RunEvent) -> None:
     """Deliver the event, and wait until each target has it or was found away."""
     delivery.deliver(one)
@@ -96,16 +90,6 @@ def deliver(delivery: Delivery, one: RunEvent) -> None:
 
 def numbers(events: list[dict[str, Any]]) -> list[int]:
     return [UUID(one["run"]["runId"]).int for one in events]
-
-
-def spooled(spool: Path) -> list[int]:
-    files = sorted(path for path in spool.glob("*.ndjson") if path.name != "rejected.ndjson")
-    return numbers([json.loads(line) for path in files for line in path.read_text().splitlines()])
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Path:
-    return tmp_path / "job" / "spool"
 
 
 @pytest.fixture

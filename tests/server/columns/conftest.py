@@ -17,6 +17,13 @@ from headwater.server import ServerSettings, create_app
 LINEAGE = "/api/v1/lineage"
 
 
+def posted(client: TestClient, events: list[Json]) -> TestClient:
+    """The server after it took events in, one by one."""
+    for event in events:
+        assert client.post(LINEAGE, json=event).status_code == 201
+    return client
+
+
 @pytest.fixture
 def flights(client: TestClient) -> TestClient:
     """A server with the three jobs over flights that the tests of the command line have, too."""

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
-from tests.server.columns.conftest import LINEAGE
+from tests.server.columns.conftest import posted
 from tests.store.conftest import renamed, run_event, written
 
 from headwater.server.auth.access import Caller, Scope
@@ -59,12 +59,6 @@ WORLD = [
     job("made", output=described("people", "Who flies with us", (("gdpr", ""), ("PII", "ssn"))), minute=2),
     job("asked", output=with_columns("census", {"born": "Birthday of a person", "home": ADDRESS, "n": ""}), minute=3),
 ]
-
-
-def posted(client: TestClient, events: list[Json]) -> TestClient:
-    for event in events:
-        assert client.post(LINEAGE, json=event).status_code == 201
-    return client
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
-from tests.server.columns.conftest import LINEAGE
+from tests.server.columns.conftest import posted
 from tests.store.conftest import renamed, run_event, written
 
 from headwater.store.maintenance.retention import prune
@@ -45,12 +45,6 @@ HISTORY = [
 OLD, NEW, ALTERED = ["id int", "ssn string"], ["id bigint", "v double"], ["id bigint", "w double"]
 EXPECTED = [ALTERED, ALTERED, NEW, NEW, OLD, OLD]
 """The fields of the versions, the newest first; those without a schema have those of then."""
-
-
-def posted(client: TestClient, events: list[Json]) -> TestClient:
-    for event in events:
-        assert client.post(LINEAGE, json=event).status_code == 201
-    return client
 
 
 @pytest.fixture
