@@ -17,7 +17,7 @@ from sqlalchemy import select
 from headwater.archive.builds import Archive
 from headwater.errors import ArchiveError
 from headwater.store import Store, schema
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 AT_ONCE = 500
 """Events in one transaction."""

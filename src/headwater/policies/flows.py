@@ -24,7 +24,7 @@ from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_leaves import Leaves, Start, flow_by_leaf
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
 from headwater.store.read_model.visibility import Sees, described_fields
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 if TYPE_CHECKING:  # numpy, which it needs, may not be installed
     from headwater.store.questions.walk.held_flows import HeldFlows

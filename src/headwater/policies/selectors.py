@@ -18,7 +18,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, Node
 from headwater.store.questions.walk.leaf_steps import related
 from headwater.store.read_model.visibility import described_fields
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _FIELD, _CALLED = schema.field, schema.field_name
 _BEFORE_ENDING = re.compile(r"[.*?\]]")

@@ -15,7 +15,7 @@ from headwater.openlineage.reading.lineage_facets import EncodedLineage, column_
 from headwater.store import Store
 from headwater.store.ingest.lineage_writer import Edges, Ids
 from headwater.store.schema import field, field_name
-from headwater.store.sql.rows import add_rows
+from headwater.store.sql.databases import add_rows
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),

@@ -18,7 +18,7 @@ from headwater.store.questions.answers import KnownDataset
 from headwater.store.read_model import fields
 from headwater.store.read_model.pages import Listing, Page, among, paged
 from headwater.store.read_model.versions import Fields, Version, latest
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _DATASET = schema.dataset
 

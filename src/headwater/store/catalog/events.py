@@ -13,7 +13,7 @@ from headwater.openlineage.reading.merged_facets import Facets, facets_of_datase
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged, seen
 from headwater.store.read_model.visibility import Sees
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _EVENT = schema.event
 _RUN = schema.run

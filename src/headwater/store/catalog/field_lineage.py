@@ -21,7 +21,7 @@ from headwater.store.read_model import versions
 from headwater.store.read_model.fields import lasting
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_fields, references, unseen_datasets
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _EDGE = schema.edge
 _WHOLE = schema.dataset_edge

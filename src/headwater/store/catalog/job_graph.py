@@ -10,7 +10,7 @@ from headwater.store import schema
 from headwater.store.catalog import job_versions
 from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.read_model.presence import presence
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _RUN = schema.run
 _JOB = schema.job

@@ -14,7 +14,7 @@ from headwater.store.catalog import run_datasets
 from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.read_model.pages import Listing, Page, paged
 from headwater.store.read_model.versions import uuid_of
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _RUN = schema.run
 _JOB = schema.job

@@ -17,7 +17,7 @@ from headwater.store.catalog.runs import StoredRun
 from headwater.store.questions import names
 from headwater.store.read_model.pages import Listing, Page, among, paged, seen
 from headwater.store.read_model.visibility import Sees
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 NEWEST = 10
 """As many runs come with a job as in Marquez (JobDao.findAllWithRun)."""

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
 from headwater.store.read_model.visibility import references
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 Span = tuple[int, int]
 

@@ -8,7 +8,7 @@ from headwater.model import Dataset, Job
 from headwater.model.names import key_of, place_of
 from headwater.store import schema
 from headwater.store.read_model.visibility import described_datasets, described_fields
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _NAME = schema.dataset_name
 _DATASET = schema.dataset

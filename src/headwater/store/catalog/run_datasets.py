@@ -11,7 +11,7 @@ from headwater.store import schema
 from headwater.store.read_model import versions
 from headwater.store.read_model.versions import Place, dataset_version
 from headwater.store.read_model.visibility import referred_reads
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _TOUCH = schema.run_dataset
 _DATASET = schema.dataset

@@ -21,7 +21,7 @@ from headwater.store.read_model import versions
 from headwater.store.read_model.pages import Listing, Page, among, paged
 from headwater.store.read_model.versions import Place
 from headwater.store.read_model.visibility import runs_seen
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 NEW = "NEW"
 STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}

@@ -9,7 +9,7 @@ from headwater.store import schema
 from headwater.store.ingest.tags import Owner, Tagging, put_tags, tag_key
 from headwater.store.read_model.pages import Listing, Page, paged, seen
 from headwater.store.read_model.visibility import Sees
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _TAG = schema.tag
 _TAGGING = schema.tagging

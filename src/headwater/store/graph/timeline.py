@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from headwater.model.time import FOREVER
 from headwater.store import schema
-from headwater.store.sql.rows import add_rows
+from headwater.store.sql.databases import add_rows
 
 Row = dict[str, int]
 

@@ -38,7 +38,7 @@ from headwater.store.ingest.run_lineage import (
     restored_versions,
     run_of,
 )
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _RUNNING = "RUNNING"
 _LINEAGE = schema.lineage

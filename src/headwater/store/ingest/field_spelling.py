@@ -12,7 +12,8 @@ from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Updat
 
 from headwater.model.names import keys_of
 from headwater.store import schema
-from headwater.store.sql.rows import BoundValues, Change, rows_for
+from headwater.store.sql.database import BoundValues
+from headwater.store.sql.databases import Change, rows_for
 
 MENTIONED, READ, WRITTEN, CURRENT = range(-1, 3)
 """Who spells a name so: only those who do not own the dataset, readers, a writer, the latest schema of a writer."""

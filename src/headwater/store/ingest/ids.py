@@ -29,7 +29,7 @@ from headwater.store.graph.timeline import EVERYTHING, note
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write, write_fields
-from headwater.store.sql.rows import Lookup, add_rows, new_ids, rows_for
+from headwater.store.sql.databases import Lookup, add_rows, new_ids, rows_for
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c

@@ -39,7 +39,7 @@ from headwater.store.ingest.replacements import (
     with_writer,
     writers_since,
 )
-from headwater.store.sql.rows import add_rows, pairs_for
+from headwater.store.sql.databases import add_rows, pairs_for
 
 EdgesOfOutput = tuple[tuple[Edge, ...], tuple[Edge, ...]]
 """Edges of fields, and those that act on all fields of a dataset; sorted, each once."""

@@ -21,7 +21,7 @@ from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.run_lineage import add_fields, lineage_events, run_of
 from headwater.store.ingest.tags import FACET, job_tags
 from headwater.store.ingest.write import update_run_summaries, write
-from headwater.store.sql.rows import new_ids, rows_for
+from headwater.store.sql.databases import new_ids, rows_for
 
 _RUN = schema.run
 _NAME = schema.dataset_name

@@ -18,7 +18,7 @@ from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Pair, Scope, Tables, note
-from headwater.store.sql.rows import Lookup, add_rows, pairs_for, rows_for
+from headwater.store.sql.databases import Lookup, add_rows, pairs_for, rows_for
 
 BELIEVE_OVERWRITE = "HEADWATER_BELIEVE_OVERWRITE"
 """The variable of the environment that says whether OVERWRITE of other producers replaces all rows."""

@@ -16,7 +16,8 @@ from headwater.openlineage.reading.facets import dataset
 from headwater.openlineage.reading.json_values import Record, read_json, record, records, text
 from headwater.openlineage.reading.merged_facets import dataset_entries
 from headwater.store import schema
-from headwater.store.sql.rows import Addition, Upsert, rows_for
+from headwater.store.sql.database import Upsert
+from headwater.store.sql.databases import Addition, rows_for
 
 API, FILE = "API", "FILE"
 """The sources of tags that people put, and no facet: one by one, and by a file that is applied as a whole."""

@@ -34,7 +34,8 @@ from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place
 from headwater.store.ingest.rows import RUN_COLUMNS, Row, Rows, with_moments
 from headwater.store.ingest.tags import write_tags
-from headwater.store.sql.rows import Addition, BoundValues, Change, Upsert, add_rows, rows_for
+from headwater.store.sql.database import BoundValues, Upsert
+from headwater.store.sql.databases import Addition, Change, add_rows, rows_for
 
 _RUN = schema.run
 _DATASET = schema.dataset

@@ -37,7 +37,7 @@ from sqlalchemy import (
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, trim
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 _EVENT = schema.event

@@ -15,7 +15,7 @@ from headwater.store.questions.lists.versions import NO_CHANGES, ColumnChanges, 
 from headwater.store.questions.lookup.find import Name, find
 from headwater.store.questions.walk.closure import walk
 from headwater.store.questions.walk.edges import Link, edges_within, job_ids
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 Ends = tuple[int, int, int]

@@ -22,7 +22,7 @@ from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.read_model.fields import ended_fields
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import references
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _FIELD = schema.field
 _DATASET = schema.dataset

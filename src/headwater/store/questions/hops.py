@@ -21,7 +21,7 @@ from headwater.store.questions.answers import (
 from headwater.store.questions.walk.edges import Link, Row
 from headwater.store.questions.walk.path_transformations import strongest_first
 from headwater.store.read_model.presence import presence
-from headwater.store.sql.rows import pairs_for, rows_for
+from headwater.store.sql.databases import pairs_for, rows_for
 
 _REPLACEMENT = schema.replacement.c
 _LINEAGE = schema.lineage.c

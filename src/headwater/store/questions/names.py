@@ -18,7 +18,7 @@ from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_I
 from headwater.store.read_model.fields import ended_fields, replaced_datasets
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_datasets, sight_of
-from headwater.store.sql.rows import Lookup, rows_for
+from headwater.store.sql.databases import Lookup, rows_for
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, or_, select
 from headwater.store import schema
 from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import described_datasets, described_fields, references
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _FIELD = schema.field
 _DATASET = schema.dataset

@@ -17,7 +17,7 @@ from headwater.openlineage.reading.facets import fields_of as schema_fields
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged
 from headwater.store.read_model.presence import presence
-from headwater.store.sql.rows import pairs_for, rows_for
+from headwater.store.sql.databases import pairs_for, rows_for
 
 _RUN = schema.run
 _WRITTEN = schema.run_dataset

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, exists, or_, select, true
 
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ
-from headwater.store.sql.rows import Lookup, rows_for
+from headwater.store.sql.databases import Lookup, rows_for
 
 OPTION = "headwater_sight"
 """The execution option of a connection that has the caller's sight."""

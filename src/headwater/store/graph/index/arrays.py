@@ -12,7 +12,7 @@ from sqlalchemy import Connection, FromClause, Select, and_, select
 
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, Pair, Tables
-from headwater.store.sql.rows import pairs_for
+from headwater.store.sql.databases import pairs_for
 
 Ids = NDArray[Any]
 Row = tuple[int, ...]

@@ -12,7 +12,7 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
 from headwater.store.read_model.visibility import REFERENCES, references, unseen_datasets
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 _EVENT = schema.event

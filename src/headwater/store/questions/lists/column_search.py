@@ -17,7 +17,7 @@ from headwater.store.questions.lookup.typed_names import tail
 from headwater.store.read_model.fields import ended_fields, replaced_datasets
 from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import described_datasets, described_fields
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 _FIELD = schema.field

@@ -14,7 +14,7 @@ from headwater.store.questions.answers import KnownDataset, KnownJob
 from headwater.store.questions.lists.listing import find_run
 from headwater.store.questions.lookup.typed_names import fit
 from headwater.store.read_model.fields import replaced_datasets
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 _RUN = schema.run

@@ -18,7 +18,7 @@ from headwater.store.questions.names import listed
 from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import described_fields
 from headwater.store.schema.text_index import described_with_words, tagged_with_words, with_words, words_of
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
 _DATASET, _JOB, _FIELD, _NAME, _TAGGING = schema.dataset, schema.job, schema.field, schema.dataset_name, schema.tagging

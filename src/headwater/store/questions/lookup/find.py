@@ -28,7 +28,7 @@ from headwater.store.questions.lookup.typed_names import (
 )
 from headwater.store.questions.walk.leaf_steps import nested_id
 from headwater.store.read_model.visibility import described_datasets, described_fields, sight_of
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _NAME = schema.dataset_name
 _KEY = bindparam("the_key", type_=LargeBinary())

@@ -25,7 +25,7 @@ from headwater.store.questions.walk.past_steps import PastSteps, past_steps
 from headwater.store.read_model.fields import replaced_datasets
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import sight_of
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 _FIELD = schema.field
 _DATASET = schema.dataset

@@ -25,7 +25,7 @@ from headwater.store.questions.walk.steps_inside import (
 )
 from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import references, unseen_datasets
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.arrays import EdgeArrays

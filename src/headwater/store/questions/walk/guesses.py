@@ -15,7 +15,7 @@ from headwater.openlineage.reading.events import SUCCESSFUL
 from headwater.store import schema
 from headwater.store.questions.answers import Bounds, Direction
 from headwater.store.read_model.visibility import described_fields, referred_reads, sight_of
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 GUESS = Transformation(
     Subtype.TRANSFORMATION,

@@ -25,7 +25,7 @@ from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_o
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Effect, Flow
 from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import sight_of
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _EVENT, _FIELD, _TOUCH = schema.event, schema.field, schema.run_dataset
 _LAST_EVENT = select(_EVENT.c.id, _EVENT.c.digest).order_by(_EVENT.c.id.desc()).limit(1)

@@ -20,7 +20,7 @@ from headwater.store.questions.walk.past import PastLinks, Reading
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_reach import LinksNear
 from headwater.store.questions.walk.tag_walk import owners_of
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.databases import rows_for
 
 _MOST_ROUNDS = 20
 _FIELD, _REPLACED = schema.field.c, schema.replacement.c.dataset_id

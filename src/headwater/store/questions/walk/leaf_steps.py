@@ -21,7 +21,7 @@ from headwater.store.questions.walk.edges import Row
 from headwater.store.questions.walk.guesses import GUESS_ID, follows_guesses
 from headwater.store.questions.walk.nested_events import LeafLinks, NestedEvents
 from headwater.store.questions.walk.steps_inside import follows_opaque_values
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 _FIELD, _WAY = schema.field.c, schema.transformation.c
 _TYPES = Lookup(select(_FIELD.id, _FIELD.type), _FIELD.id)

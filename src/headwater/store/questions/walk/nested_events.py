@@ -22,7 +22,7 @@ from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Row
 from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import unseen_datasets
-from headwater.store.sql.rows import pairs_for, rows_for
+from headwater.store.sql.databases import pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
 _EVENT = schema.event.c

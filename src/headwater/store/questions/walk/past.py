@@ -16,7 +16,7 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair, Spa
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.edges import STEPS_INSIDE, Row, job_ids, kinds
-from headwater.store.sql.rows import Lookup, pairs_for, rows_for
+from headwater.store.sql.databases import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
 _REPLACEMENT = schema.replacement.c

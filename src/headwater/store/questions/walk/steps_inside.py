@@ -21,7 +21,7 @@ from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
 from headwater.store.read_model.presence import BYTES, CONTENT_KEYS, TEXT, WHOLE_KEY, presence
-from headwater.store.sql.rows import Lookup, rows_for
+from headwater.store.sql.databases import Lookup, rows_for
 
 ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
 ANY_COLUMN_ID = -1

@@ -21,7 +21,7 @@ from headwater.store.questions.walk.guesses import GUESS_ID, Guess
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 Ids = NDArray[np.int64]
 Out = tuple[Ids, NDArray[np.int8]]

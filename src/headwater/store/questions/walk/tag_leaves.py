@@ -21,7 +21,7 @@ from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_flow import past_of
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Effect, Flow, Walker
 from headwater.store.read_model.presence import presence
-from headwater.store.sql.rows import Lookup, rows_for
+from headwater.store.sql.databases import Lookup, rows_for
 
 MOST = 20_000
 """Columns; a tag that arrives at more is followed by columns alone."""

@@ -20,7 +20,7 @@ from headwater.store.questions.answers import Direction
 from headwater.store.questions.walk.edges import AnyEdges, Row
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow, owners_of
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.databases import Lookup
 
 FAR = int(np.iinfo(np.int32).max)
 """The number of steps to where a tag does not arrive."""

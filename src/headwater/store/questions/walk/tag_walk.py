@@ -18,7 +18,7 @@ from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.edges import AnyEdges, Found, Row
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
-from headwater.store.sql.rows import Lookup, rows_for
+from headwater.store.sql.databases import Lookup, rows_for
 
 _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
