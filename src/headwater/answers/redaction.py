@@ -1,7 +1,7 @@
 """Redaction of answers for callers who may not see every namespace.
 
-The rest keeps its place in graphs, so that they stay connected, under tokens that are the same in every answer of a
-store. Whoever may see one name of a dataset may see the dataset, under that name.
+What is hidden keeps its place in graphs, so that they stay connected, under tokens that are the same in every answer
+of a store. Whoever may see one name of a dataset may see the dataset, under that name.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -46,9 +46,9 @@ _UNREAD = WRITES.keys() - COMMANDS.keys() - {command for command, _ in V2_COMMAN
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPlan:
-    """The text of the plan of an action, what stands beside it, and the command that writes.
+    """The plan of an action as text, the facts beside it, and the command that writes.
 
-    A command that changes rows has a text for each of its clauses, in ``more`` all but the first.
+    A command that changes rows has a text for each of its clauses; ``more`` has all but the first.
     """
 
     text: str
@@ -161,7 +161,7 @@ def _explained_merge(action: Action, server: Server) -> ExplainedPlan:
 def _with_left_alone(
     table: Mapping[str, Any], clauses: Sequence[Clause[Any]], source: Sequence[str]
 ) -> Mapping[str, Any]:
-    """The table; where others are generated from its columns, also those that a row keeps."""
+    """The table; where it has generated columns, with the columns that a changed row keeps."""
     if not table.get("generated"):
         return table
     return {**table, "unassigned": left_alone(clauses, table["types"], source)}
@@ -187,7 +187,7 @@ def _changed_table(name: str, server: Server) -> Mapping[str, Any]:
 
 
 def _source_columns(change: RowChange, relation: Any, server: Server) -> tuple[str, ...]:
-    """The columns of the source; none where no clause asks for all of them."""
+    """The columns of the source, where a clause uses all of them; else none."""
     if not any(clause.star for clause in change.clauses):
         return ()
     return server.columns(_asking(relation, f"SELECT * FROM {change.source}"))

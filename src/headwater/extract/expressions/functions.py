@@ -61,9 +61,9 @@ def _is_masking(node: Expression, scope: Scope) -> bool:
 
 
 def unreadable(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """A text that could not be followed (`headwater.plan.text`): every column in it counts.
+    """A text that could not be parsed (`headwater.plan.text`): every column in it counts.
 
-    The gap names these: the text may have values that nobody is to see, without the quotes by which they are masked.
+    The gap names the columns and not the text, which may have secret literals: only those in quotes can be masked.
     """
     names = ", ".join(dict.fromkeys(str(one.values["name"]) for one in node.children if "name" in one.values))
     what = node.text("text") or f"an expression of {names or 'no column'}"

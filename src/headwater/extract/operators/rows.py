@@ -88,7 +88,7 @@ def numbered(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
 
 
 def all_columns(rows: Rows) -> Paths:
-    """Where the columns of a result come from, taken together."""
+    """The sources of all columns of a result, taken together."""
     return union(flat(rows.columns.get(column.expr_id, NOTHING)) for column in rows.output)
 
 

@@ -1,8 +1,8 @@
 """The lineage of columns as values: columnLineage of all versions, and explicit lineage (LineageFacet 1-0-0).
 
-Sources in the latter may be no columns, but whole datasets, and jobs. A dataset of which no column is named gives an
-edge from the field `WHOLE` of it, which stands for every column that it has, and a gap. The event's own job stands for
-all that feeds it; of another job it is not known which of its outputs is meant: a gap says so.
+Explicit lineage may have whole datasets and jobs as sources. A dataset of which no column is named gives an edge from
+its field `WHOLE`, which stands for all of its columns, and a gap. The event's own job as a source means all datasets
+that feed it. Of another job nobody knows which output is meant: it gives a gap.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -222,7 +222,7 @@ def _explicit(entry: Record) -> EncodedLineage:
 
 
 def _columns(inputs: list[Record]) -> list[Record]:
-    """Those that are a column."""
+    """The sources that are columns."""
     return [one for one in inputs if text(one, "field")]
 
 
@@ -267,7 +267,7 @@ class _Reading:
     def lineage(self, inputs: list[Record]) -> EncodedLineage:
         """The lineage of the fields that were read, and of inputs that act on all of them.
 
-        A value that comes to all fields alike comes there by what nobody has seen into.
+        A DIRECT edge to all fields is opaque: its producer did not look into what made them.
         """
         of_all = self._pairs(inputs, {}, _Lists(self._steps, "FILTER", opaque=True))
         return EncodedLineage(
@@ -341,7 +341,7 @@ class _Inputs:
 class _Lists:
     """Lists of transformations that were read, each of which has a place.
 
-    Without a subtype they are ``unnamed``; those that are direct are ``opaque``, whatever they say, where that is set.
+    ``unnamed`` is the subtype of INDIRECT ones that have none. With ``opaque`` all DIRECT ones are opaque.
     """
 
     def __init__(self, places: dict[Transformation, int], unnamed: str, *, opaque: bool = False) -> None:
@@ -351,7 +351,7 @@ class _Lists:
         self._known: dict[bytes, list[int]] = {}
 
     def places(self, listed: object) -> list[int]:
-        """The places of a list of them."""
+        """The places of the transformations in a list."""
         try:
             key = orjson.dumps(listed)  # which is quicker than to read it
         except orjson.JSONEncodeError:
@@ -361,7 +361,7 @@ class _Lists:
         return self._known[key]
 
     def old(self, field: Record) -> list[int]:
-        """That of `transformationType` and `transformationDescription` of facet 1-0-0, which stand on the field."""
+        """The place of the one transformation that facet 1-0-0 has of a field (``transformationType``)."""
         subtype, masking = _OLD_TYPES.get(text(field, "transformationType").upper(), ("TRANSFORMATION", False))
         step = Transformation(Subtype(subtype), masking, False, text(field, "transformationDescription"))
         return [self._place(step)]

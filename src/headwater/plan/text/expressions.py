@@ -1,7 +1,7 @@
 """Expressions from their text (Spark's ``Expression.toString``).
 
-The text is not made to be read back: literals stand without quotes. What is read is what lineage needs, which columns
-there are and what stands around them; a text that cannot be followed becomes ``Unreadable``, with every column in it.
+Spark does not write this text to be parsed: literals have no quotes. Only what lineage needs is read: the columns, and
+the functions and operators around them. A text that cannot be parsed becomes ``Unreadable``, with every column in it.
 """
 
 import re
@@ -100,7 +100,7 @@ class _Reader(Cursor):
             if plain and (token.text in (",", ")", "]", *ends) or (self._open_end and token.text == "AS")):
                 break
             if plain and token.text == "AS":
-                # `f(x#1) AS name#2` inside another expression: it is known by its place
+                # `f(x#1) AS name#2` inside another expression: the alias is passed over, the value counts by its place
                 while self.next().kind not in ("id", "attribute"):
                     pass
             elif plain and token.text in _LOGIC:

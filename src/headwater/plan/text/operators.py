@@ -147,12 +147,12 @@ def rows(parsed: OperatorText) -> Fields:
 
 
 def nothing(parsed: OperatorText) -> Fields:
-    """An operator of which the children say it all."""
+    """An operator without fields of its own."""
     return {}, {}
 
 
 def unread(parsed: OperatorText) -> Fields:
-    """An operator that is not read: whatever it may put out, each column of it from all that it gets."""
+    """An operator without a rule: it may put out every column that it names or gets."""
     named = [node for part in parsed.parts for node in unreadable(part, parsed.columns).children]
     below = [node for operator in parsed.inputs for node in output_of(operator)]
     found = {node.values["id"]: node for node in (*below, *named) if "id" in node.values}
@@ -176,7 +176,7 @@ def create_variable(parsed: OperatorText) -> Fields:
 
 
 def transpose(parsed: OperatorText) -> Fields:
-    """``Transpose [key#1, a#2], [[x,1], [y,2]]``: the rows are there, the plan that they came from is not."""
+    """``Transpose [key#1, a#2], [[x,1], [y,2]]``: the text has the rows, not the plan that made them."""
     return {"output": attributes(parsed.listed(0))}, {}
 
 
@@ -200,7 +200,7 @@ def output_of(operator: Operator) -> tuple[Expression, ...]:
 
 
 def _mark_python_aggregates(root: Expression, grouped: set[int | None]) -> None:
-    """A Python function in an aggregate is one itself when it gets columns that are neither grouped nor aggregated."""
+    """Make aggregates of Python functions that get columns which are neither grouped nor aggregated."""
     stack: list[Any] = [root]
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""From the text of an analyzed plan to a `Plan`: operators bottom-up, each with the columns known by then."""
+"""The text of an analyzed plan as a `Plan`: operators are read from the leaves up, each with the columns below it."""
 
 import re
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class _Reading:
         return operator
 
     def _with_bodies(self, text: str, inputs: tuple[Operator, ...]) -> str:
-        """The text with the bodies of SQL functions; one that cannot be read may be of all that there is."""
+        """The text with the bodies of SQL functions; one that cannot be read gets every column below as an argument."""
         found = self._bodies.inlined(text)
         if f"{UNREAD}(" not in found:
             return found
@@ -149,12 +149,12 @@ class _Reading:
         return values
 
     def _complete(self) -> None:
-        """``Range`` and ``UnionLoop`` do not say which columns they put out: those that nobody else does."""
+        """Give ``Range`` and ``UnionLoop``, whose text lists no columns, those that no other operator puts out."""
         missing = sorted(self._referenced() - self._names.keys())
         for operator in self._ranges:
             taken, missing = missing[:1], missing[1:]
             output = tuple(Expression("AttributeReference", (), {}, {"id": one, "name": "id"}) for one in taken)
-            operator.references["output"] = output  # type: ignore[index]  # ours until it is handed out
+            operator.references["output"] = output  # type: ignore[index]  # nobody else has it yet
         for operator in self._loops:
             width = len(output_of(operator.references["anchor"]))
             taken, missing = missing[:width], missing[width:]
@@ -167,7 +167,7 @@ class _Reading:
 
 
 def _with_hidden(references: dict[str, Any], plans: tuple[Operator, ...]) -> dict[str, Any]:
-    """Plans that no subquery in sight claims are in the bodies of SQL functions: every computed value may be theirs."""
+    """References with plans that no subquery names: those of SQL functions, of which any computed value may come."""
     hidden = tuple(Expression("FunctionTableSubqueryArgumentExpression", (), {"plan": plan}) for plan in plans)
 
     def hiding(node: Expression) -> Expression:

@@ -119,7 +119,7 @@ def reach(connection: Connection, start: Collection[int], direction: Direction, 
 
 
 def _leads_back(connection: Connection, direction: Direction, bounds: Bounds) -> bool:
-    """Whether links of now may have read what others have replaced since."""
+    """Whether jobs of current links may have read rows that other runs have replaced since."""
     if direction is not Direction.UP or bounds.as_of is not None:
         return False
     return presence(connection).replacements and any_replacement(connection)
@@ -147,7 +147,7 @@ def joined(up: Closure, down: Closure) -> Closure:
 
 
 def without_dead_ends(down: Closure, gone: Collection[int], start: Collection[int]) -> Closure:
-    """A walk down without datasets that are no more, but for those by which it came to one that is.
+    """A walk down without datasets that are gone, except those by which it came to one that is not.
 
     Args:
         down: the walk.

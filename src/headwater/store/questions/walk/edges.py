@@ -53,7 +53,7 @@ Row = tuple[int, ...]
 
 
 class Found(NamedTuple):
-    """The far end of each link, and the links; none of these where only the ends are wanted."""
+    """The far ends of links, and the links themselves, which are left out where only ends are needed."""
 
     ends: list[int]
     links: list[Row]
@@ -71,7 +71,7 @@ class Found(NamedTuple):
 
 
 class Edges:
-    """The edges within bounds; namespaces are the walk's to look at, because an edge does not know them.
+    """The edges within bounds. The walk itself checks bounds on namespaces: an edge has ids alone.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
@@ -90,7 +90,7 @@ class Edges:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
+        """Whether there is any edge to a whole dataset at all; where there is none, a walk need not ask for them."""
         if self._query.bounds.as_of is None and not self._guess and not presence(self._connection).dataset_edges:
             return False
         if self._query.bounds.edge_type is EdgeType.DIRECT and not self._guess:
@@ -207,7 +207,7 @@ class _FollowedGuesses:
 
 
 class EdgesInMemory:
-    """The current edges within bounds, as `Edges` has them and in the same order, without asking for them.
+    """The current edges within bounds, from memory: the same as of `Edges`, in the same order.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
