@@ -8,6 +8,7 @@ from typing import Any
 from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.model.time import parse_iso
+from headwater.openlineage.identifiers import GRANT
 from headwater.openlineage.reading import facets
 from headwater.openlineage.reading.facets import LONGEST_RUN_ID, About, about
 from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
@@ -171,8 +172,8 @@ def event_of(value: Any) -> Event:
         _facets(value),
         text_of_all,
     )
-    grant = grant_of(value)
-    return event if grant is None else _limited(event, grant)
+    patterns = value.get(GRANT)
+    return event if patterns is None else _limited(event, grant_of(patterns))
 
 
 def _limited(event: Event, grant: Grant) -> Event:

@@ -14,7 +14,6 @@ from headwater.model import Dataset, DatasetDescription, NameChange
 from headwater.model.names import key_of
 from headwater.openlineage.identifiers import GRANT
 from headwater.openlineage.reading.facets import About, Parent
-from headwater.openlineage.reading.json_values import Record
 from headwater.openlineage.reading.lineage_facets import EncodedLineage
 
 _SCOPED = " @"
@@ -41,10 +40,9 @@ def granted(value: Mapping[str, Any], namespaces: Collection[str]) -> dict[str, 
     return {**value, GRANT: sorted(namespaces)}
 
 
-def grant_of(value: Record) -> Grant | None:
-    """The grant that an event was sent under, None for one without limits."""
-    patterns = value.get(GRANT)
-    return None if patterns is None else Grant(tuple(map(str, patterns if isinstance(patterns, list) else ())))
+def grant_of(patterns: object) -> Grant:
+    """The grant that an event says it was sent under; one that is no list covers nothing."""
+    return Grant(tuple(map(str, patterns if isinstance(patterns, list) else ())))
 
 
 def run_within(run: str, namespace: str) -> str:
