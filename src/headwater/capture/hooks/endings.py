@@ -1,4 +1,4 @@
-"""The exception or the exit status that ends a program: noted for the run of its application, shown as without us."""
+"""The exception or the exit status that ends a program: noted for the run of its application, shown as ever."""
 
 import builtins
 import functools

@@ -2,9 +2,13 @@
 
 The ``lineage`` job facet, LineageFacet 1-0-0, has the same edges: for each output the datasets and columns that feed
 it. On a run event it says what was observed (specification, Lineage Job Facet).
+
+Edges between fields within columns are in a facet of the same form, ``headwater_nestedLineage``, with names of fields
+as Spark writes them (`headwater.model.nested_fields`). The specification knows columns only, and a consumer that does
+not know this facet has those.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
@@ -25,9 +29,14 @@ from headwater.model import (
     EdgesOfFunction,
     Gap,
     InputField,
+    NestedDependency,
+    NestedField,
     Output,
     Statement,
+    names_nested,
 )
+from headwater.model.nested_fields import nested_name
+from headwater.openlineage.identifiers import own_schema
 from headwater.openlineage.writing.facets import FacetSettings
 from headwater.openlineage.writing.input_fields import (
     COARSE,
@@ -207,3 +216,29 @@ def _inputs(edges: Iterable[columns.InputField]) -> Iterator[LineageDatasetInput
 def _transformation(step: columns.Transformation) -> LineageTransformation:
     kind = OpaqueLineageTransformation if isinstance(step, OpaqueTransformation) else LineageTransformation
     return kind(step.type, step.subtype, step.description, step.masking)
+
+
+class HeadwaterNestedLineageDatasetFacet(FacetOfEdges):
+    """Edges of fields within columns; its schema is ``schemas/HeadwaterNestedLineageDatasetFacet.json``."""
+
+    @staticmethod
+    def _get_schema() -> str:
+        return own_schema("HeadwaterNestedLineageDatasetFacet")
+
+
+def nested_lineage_facet(lineage: ColumnLineage, settings: FacetSettings) -> HeadwaterNestedLineageDatasetFacet:
+    """The facet of one output; columns of which no edge names a field within are left to ``columnLineage``."""
+    fields: defaultdict[str, set[Dependency]] = defaultdict(set)
+    for column, edges in lineage.fields.items():
+        for edge in edges if names_nested(edges) else ():
+            path = edge.path if isinstance(edge, NestedDependency) else ()
+            fields[nested_name((column, *path))].add(_as_named(edge))
+    rows = map(_as_named, lineage.dataset) if names_nested(lineage.dataset) else ()
+    return HeadwaterNestedLineageDatasetFacet(fields, frozenset(rows), settings)
+
+
+def _as_named(edge: Dependency) -> Dependency:
+    """The edge from an input field by its whole name."""
+    field = edge.input
+    path = field.path if isinstance(field, NestedField) else ()
+    return Dependency(InputField(field.dataset, nested_name((field.name, *path))), edge.transformation)

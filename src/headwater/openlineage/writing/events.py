@@ -32,11 +32,14 @@ from headwater.model import (
 )
 from headwater.model.names import dropped_name
 from headwater.openlineage.identifiers import NESTED
-from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
+from headwater.openlineage.writing.column_lineage import (
+    column_lineage_facet,
+    explicit_lineage_facet,
+    nested_lineage_facet,
+)
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
 from headwater.openlineage.writing.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 from headwater.openlineage.writing.input_fields import FacetOfEdges, quoted
-from headwater.openlineage.writing.nested_lineage import nested_lineage_facet
 from headwater.openlineage.writing.run_facets import input_facets, output_facets
 
 _DEFAULT = FacetSettings()

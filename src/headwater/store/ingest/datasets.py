@@ -146,7 +146,7 @@ def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
 
 
 def moment_of(output: WrittenDataset, at: int) -> int:
-    """Return when the name of an event's output means that dataset: of one that is dropped, until just before."""
+    """Return a moment at which the name of an output means that dataset: just before the event, where that drops it."""
     return at - 1 if any(change.present is None for change in output.description.names) else at
 
 

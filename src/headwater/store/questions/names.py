@@ -125,7 +125,7 @@ class NamesThen:
         return former_name(self.renames[dataset], name, self._at) if dataset in self.renames else name
 
     def had(self, dataset: int, name: str) -> bool:
-        """Whether the field that has a name now may be of before: none had to give it the name since."""
+        """Whether the field may have had its present name then: no rename has given it since."""
         return dataset not in self.renames or first_name(self.renames[dataset], name, FOREVER)[1] == BEGINNING
 
 
@@ -177,7 +177,7 @@ def _names_at(rows: list[_Named], at: int | None) -> list[_Named]:
 
 
 def _declared(connection: Connection, names: list[int]) -> set[int]:
-    """Of some names those that are other names of another (SymlinksDatasetFacet)."""
+    """The names that events have as symlinks of others (SymlinksDatasetFacet)."""
     return {other for (other,) in _DECLARED.bare(connection, names)} if names else set()
 
 

@@ -1,4 +1,4 @@
-"""Where a column comes from in the end: the columns with nothing before them, and how they take part."""
+"""The roots of a column: the columns with nothing before them, and how they take part."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,7 +40,7 @@ _ORIGINS = {
 
 
 def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
-    """The columns that a column is made from in the end, the direct ones first.
+    """The roots of a column, the direct ones first.
 
     A root is a column that nothing stands before: no known job writes its dataset, or the job that does
     reads nothing for it, or has no lineage, or makes it from itself only (`Origin` and `Evidence` say which).

@@ -1,6 +1,6 @@
-"""Between which fields within columns the links of a walk lead, from the events that the links are of.
+"""Edges between fields within columns, behind the links of a walk over columns.
 
-Nothing of it is stored: the event of the run whose lineage a job's output has is read when a question needs it.
+The store does not hold them: a question reads them from the events of the runs whose lineage the links are.
 """
 
 import time
