@@ -6,10 +6,18 @@ the functions and operators around them. A text that cannot be parsed becomes ``
 
 import re
 
-from headwater.plan.text.columns import Columns, attribute, session_variable, unreadable
 from headwater.plan.text.nodes import CASTS, combined, function, literal
 from headwater.plan.text.packing import named_struct, recast, type_of, updated
-from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
+from headwater.plan.text.tokens import (
+    Columns,
+    Cursor,
+    Token,
+    Unreadable,
+    attribute,
+    session_variable,
+    split,
+    unreadable,
+)
 from headwater.plan.tree import Expression
 
 _FIELD_OF_ALIAS = re.compile(r"[^#]*#\d+L?\.(?P<fields>[^ #]+) AS (?P<rest>.*#\d+L?)", re.DOTALL)

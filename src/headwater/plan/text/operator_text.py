@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.plan.text import expressions
-from headwater.plan.text.columns import Columns, unreadable
-from headwater.plan.text.tokens import balanced, split
+from headwater.plan.text.tokens import Columns, balanced, split, unreadable
 from headwater.plan.tree import Expression, Operator
 
 _ALIAS = re.compile(r" AS ((?:(?! AS |#\d).)*)#(\d+)L?(?=, |$)", re.DOTALL)

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.plan.text import expressions
-from headwater.plan.text.columns import unreadable
 from headwater.plan.text.operator_text import Fields, OperatorText, Reader, attributes, column, items, named
-from headwater.plan.text.tokens import split
+from headwater.plan.text.tokens import split, unreadable
 from headwater.plan.tree import Expression, Operator
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from headwater.errors import PlanError
 from headwater.model.nested_fields import name_parts
 from headwater.plan.text.bodies import Inlining
-from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
 from headwater.plan.text.lines import Line, tree, with_transposed
 from headwater.plan.text.nodes import UNREAD
 from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.operators import READERS, output_of, unread
 from headwater.plan.text.relations import LEAVES, TextFacts
-from headwater.plan.text.tokens import split
+from headwater.plan.text.tokens import Columns, split
 from headwater.plan.tree import Expression, Node, Operator, Plan
 
 _NOTHING_KNOWN = TextFacts()

@@ -1,8 +1,11 @@
-"""The words of an expression's text."""
+"""The words of an expression's text, and the columns and variables that they name."""
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+from headwater.model.nested_fields import name_parts
+from headwater.plan.tree import Expression, Operator
 
 _ID = re.compile(r"#(\d+)L?")
 _SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
@@ -171,3 +174,43 @@ class Cursor:
         if not self.at(text):
             raise Unreadable
         self.place += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that an expression may refer to: names and types by exprId, and the plans of subqueries by theirs.
+
+    ``collated`` says that texts may have a collation.
+    """
+
+    names: Mapping[int, str]
+    types: Mapping[int, str] = field(default_factory=dict)
+    plans: Mapping[int, Operator] = field(default_factory=dict)
+    collated: bool = False
+
+
+def attribute(token: Token, columns: Columns) -> Expression:
+    """The column that a token is."""
+    values = {"id": token.expr_id, "name": token.text}
+    if token.expr_id in columns.types:
+        values["dataType"] = columns.types[token.expr_id]
+    return Expression("AttributeReference", (), {}, values)
+
+
+def session_variable(name: str) -> Expression:
+    """The variable of a name.
+
+    >>> [session_variable(name).facts("identifier")["parts"] for name in ("system.session.x", "x")]
+    [('session', 'x'), ('session', 'x')]
+    """
+    return Expression("VariableReference", (), {}, {"identifier": {"parts": ("session", *name_parts(name))[-2:]}})
+
+
+def unreadable(text: str, columns: Columns) -> Expression:
+    """All the columns and variables in a text."""
+    found = [
+        session_variable(token.text) if token.kind == "variable" else attribute(token, columns)
+        for token in tokens(text, columns.names)
+        if token.kind in ("attribute", "variable")
+    ]
+    return Expression("Unreadable", tuple(found))
