@@ -88,9 +88,6 @@ class Requires:
         return caller
 
 
-Json = dict[str, Any]
-
-
 def with_grant(value: Any, caller: Caller) -> Any:
     """Return an event's JSON with the limits of the caller's key, if it has any."""
     if caller.sees_all or not isinstance(value, dict):
