@@ -20,7 +20,7 @@ from headwater.store import Store, open_store, schema
 from headwater.store.graph.index import OPTION
 from headwater.store.ingest.tags import Tagging, put_tags
 from headwater.store.maintenance.backup import empty
-from headwater.store.questions.walk import held_flows, tag_flow
+from headwater.store.questions.walk import held_flows, tag_blocks, tag_flow, tag_reach
 from headwater.store.questions.walk.tag_reach import LinksNear
 from headwater.store.questions.walk.tag_walk import Arriving, Flow
 from headwater.yaml_map import Place
@@ -166,10 +166,18 @@ def store(url: str) -> Any:
     first=st.lists(RUN | REPLACING, min_size=1, max_size=5),
     steps=st.lists(st.lists(STEP, min_size=1, max_size=2), min_size=1, max_size=6),
     blocks=st.booleans(),
+    beside=st.sampled_from([0, 3, 5_000]),
 )
 def test_they_are_those_of_a_walk_anew(
-    store: Store, first: list[Any], steps: list[list[dict[str, Any]]], blocks: bool
+    store: Store, first: list[Any], steps: list[list[dict[str, Any]]], blocks: bool, beside: int
 ) -> None:
+    """However many numbers of steps are held beside those of all columns."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tag_reach, "MOST_OTHERS", beside)
+        follow_and_compare(store, first, steps, blocks=blocks)
+
+
+def follow_and_compare(store: Store, first: list[Any], steps: list[list[dict[str, Any]]], *, blocks: bool) -> None:
     with store.write() as connection:
         empty(connection)
     store.ingest(map(lineage_event, first))
@@ -236,6 +244,51 @@ def test_links_of_the_past_are_followed_and_not_walked_anew(store: Store, monkey
                 )
                 assert set(connection.execute(owner).scalars()) == {f"/{name}" for name in expected}, number
     agree(store)
+
+
+def test_columns_with_a_tag_are_the_same_object_until_they_change(store: Store) -> None:
+    """To compare hundreds of thousands of them takes longer than to follow an event."""
+
+    def start() -> Any:
+        with store.read() as connection:
+            flows = Flows(connection)
+            flows.of(tag_name("p"))
+            return flows.starts[tag_name("p")]
+
+    store.ingest([run_event("make b", written("b", {"x": ["a.x"]}))])
+    change_tag(store, "p", "a", whole=True)
+    change_tag(store, "p", "b", whole=False)
+    before = start()
+    store.ingest([run_event("make d", written("d", {"x": ["c.x"]}), minute=1)])
+    change_tag(store, "q", "c", whole=True)
+    assert start() is before
+    store.ingest([run_event("make d", written("d", {"x": ["a.y"]}), minute=2)])
+    assert len(start().columns) == len(before.columns) + 1 == 3
+    agree(store)
+    change_tag(store, "p", "a", whole=True)
+    assert len(start().columns) == 1
+
+
+def test_a_walk_in_blocks_goes_on_over_past_links_from_where_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of millions of columns a second walk would take as long as the first."""
+    walks = []
+    reach = tag_blocks.reach_in_blocks
+
+    def counted(*some: Any) -> Any:
+        walks.append(1)
+        return reach(*some)
+
+    monkeypatch.setattr(tag_blocks, "reach_in_blocks", counted)
+    monkeypatch.setattr(tag_flow, "ROW_BY_ROW", 0)
+    store.ingest([filled("stage", "people.x", 0), filled("v", "stage.x", 1), filled("stage", "shop.x", 4, "other")])
+    store.ingest([filled("w", "v.x", 5), filled("again", "stage.x", 2)])
+    change_tag(store, "p", "people", whole=True)
+    with store.read() as connection:
+        flow = Flows(connection.execution_options(**{OPTION: None})).of(tag_name("p"))
+    assert len(flow.reached(Arriving.VALUE)) == 3
+    assert len(walks) == 1
 
 
 def test_a_past_link_into_its_own_input_goes_when_it_held_for_less(store: Store) -> None:

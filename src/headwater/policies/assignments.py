@@ -1,6 +1,6 @@
 """Tags put on columns of a store: one by one, or by a file that is the source of truth."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from headwater.model.nested_fields import name_parts, nested_name
 from headwater.model.time import now
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile, TagName
+from headwater.policies.tag_targets import Target
 from headwater.store import Store, schema
 from headwater.store.catalog import tags
 from headwater.store.ingest.tags import FILE, Tagging, put_tags, tag_key
@@ -19,9 +20,6 @@ from headwater.store.read_model.visibility import Sees
 from headwater.yaml_map import Place
 
 _TAGGING = schema.tagging
-Target = tuple[int, int, str]
-"""A dataset, a field of it or 0, and the path within that field or nothing."""
-
 Assignments = dict[tuple[Target, str], TagName]
 """Tags by the target and by the name in lower case: of one tag a target has at most one value."""
 
@@ -189,14 +187,3 @@ def _of_files(connection: Connection) -> Assignments:
 def _remove(connection: Connection, keys: Iterable[tuple[Target, str]]) -> None:
     for target, tag in keys:
         connection.execute(delete(_TAGGING).where(*_on(target, tag), _TAGGING.c.source == FILE))
-
-
-def tags_in_store(connection: Connection, more: Assignments) -> Mapping[TagName, set[Target]]:
-    """Return the targets of each tag with each value: of the store, and further ones."""
-    found: dict[TagName, set[Target]] = {}
-    rows = connection.execute(select(_TAGGING).where(_TAGGING.c.job_id == 0))
-    for row in rows:
-        found.setdefault(TagName(row.tag, row.value), set()).add((row.dataset_id, row.field_id, row.path))
-    for (target, _), name in more.items():
-        found.setdefault(name, set()).add(target)
-    return found

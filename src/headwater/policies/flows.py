@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job, Transformation
-from headwater.model.nested_fields import name_parts
-from headwater.policies.assignments import Target, declared, tags_in_store
+from headwater.policies.assignments import declared
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import Names, fits, fits_job
 from headwater.policies.tag_file import Breaker, TagFile, TagName
+from headwater.policies.tag_targets import Target, Targets, targets_in_store
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
@@ -80,11 +80,16 @@ class Flows:
         Those of tagged datasets are among them; none where a dataset has no known column.
         """
         more = declared(self.every, self.file)[0] if self.file.tags else {}
-        targets = tags_in_store(self.connection, more)
+        targets = targets_in_store(self.connection)
+        declared_on: dict[TagName, set[Target]] = {}
+        for (target, _), tag in more.items():
+            declared_on.setdefault(tag, set()).add(target)
+        targets |= {tag: targets.get(tag, Targets()) | Targets.of(some) for tag, some in declared_on.items()}
         if self.sees is not None:
-            owners = names.datasets(self.connection, {dataset for some in targets.values() for dataset, *_ in some})
-            seen = {id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names)}
-            targets = {tag: {one for one in some if one[0] in seen} for tag, some in targets.items()}
+            every = {id_ for some in targets.values() for id_ in some.every_dataset}
+            owners = names.datasets(self.connection, every)
+            seen = frozenset(id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names))
+            targets = {tag: some.within(seen) for tag, some in targets.items()}
         return {tag: self._start(some) for tag, some in targets.items() if some}
 
     def tagged(self, tag: TagName) -> frozenset[Node]:
@@ -105,7 +110,8 @@ class Flows:
         """Return the flow of a tag, in ids."""
         if tag not in self._flows:
             start, masked = self.starts.get(tag, Start()), Start.of({*self._masked_into(tag)})
-            start = Start(start.columns | masked.columns, start.within | masked.within)
+            if masked != Start():
+                start = Start(start.columns | masked.columns, start.within | masked.within)
             columns = start.every_column
             breakers = tuple(one for one in self.file.breakers if one.holds(tag.tag, self.today))
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
@@ -193,17 +199,15 @@ class Flows:
         owners = {row.id: row.dataset_id for row in rows}
         return [one for one in nodes if owners.get(column_of[one], -one) in listed]
 
-    def _start(self, targets: Collection[Target]) -> Start:
-        whole = {dataset for dataset, field_id, _ in targets if not field_id}
-        own = Start.of([(field_id, name_parts(path)) for _, field_id, path in targets if field_id])
+    def _start(self, targets: Targets) -> Start:
         held = self._held(frozenset())
         if held is not None:
-            columns = held.columns(self.connection, whole, lambda one: self._effect(one, frozenset()))
-        else:
-            question = self._described.where
-            rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
-            columns = {row.id for row in rows}
-        return Start(own.columns | columns, own.within)
+            effect = partial(self._effect, functions=frozenset())
+            return held.start(self.connection, targets.datasets, targets.own, effect)
+        question = self._described.where
+        whole = targets.datasets
+        rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
+        return targets.own._replace(columns=targets.own.columns.union(row.id for row in rows))
 
     @cached_property
     def _described(self) -> Select[Any]:

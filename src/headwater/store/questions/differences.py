@@ -14,7 +14,8 @@ from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lists.versions import NO_CHANGES, ColumnChanges, column_changes
 from headwater.store.questions.lookup.find import Name, find
 from headwater.store.questions.walk.closure import walk
-from headwater.store.questions.walk.edges import Link, edges_within, job_ids
+from headwater.store.questions.walk.conditions import job_ids
+from headwater.store.questions.walk.edges import Link, edges_within
 from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 

@@ -30,18 +30,44 @@ _SMALL = np.iinfo(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
+class Blocks:
+    """Where the edges into each dataset stand: ids of datasets in order, with the first place and the one behind.
+
+    A dataset whose columns do not have ids one after the other has several blocks.
+    """
+
+    datasets: Ids
+    begins: Ids
+    ends: Ids
+
+    @classmethod
+    def of(cls, datasets: Ids) -> "Blocks":
+        """Return the blocks of edges whose datasets these are."""
+        begins = np.flatnonzero(np.diff(datasets, prepend=-1))
+        order = np.argsort(datasets[begins], kind="stable")
+        return cls(datasets[begins][order], begins[order], np.append(begins[1:], len(datasets))[order])
+
+    def places(self, datasets: Collection[int]) -> Ids:
+        """Return the places of the edges into some datasets."""
+        found = _found(self.datasets, datasets)
+        return _between(self.begins[found], self.ends[found])
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeArrays:
     """All current edges of one kind at one state of the store; it never changes.
 
     ``columns`` are ordered by output, input, job and transformation; ``by_input`` are the places of the edges in the
     order of input, output, job and transformation, ``inputs`` the inputs in that order. ``gone`` are places whose
     edges hold no more, ``up`` and ``down`` are what came since, by output and by input; ``added`` by whose they are.
+    ``blocks`` are where those of each dataset stand.
     """
 
     columns: tuple[Ids, ...]
     by_input: Ids
     inputs: Ids
     gone: NDArray[np.bool_]
+    blocks: Blocks
     added: Mapping[Pair, tuple[Row, ...]]
     up: Added
     down: Added
@@ -107,7 +133,7 @@ class EdgeArrays:
         return replace(self, gone=gone, added=added | {pair: tuple(own) for pair, own in new.items()}, up=up, down=down)
 
     def _places(self, changed: Collection[Pair]) -> Ids:
-        near = np.flatnonzero(np.isin(self.columns[_JOB], list({job for job, _ in changed})))
+        near = self.blocks.places({dataset for _, dataset in changed})
         pairs = zip(self.columns[_JOB][near].tolist(), self.columns[_DATASET][near].tolist(), strict=True)
         return near[np.fromiter((pair in changed for pair in pairs), np.bool_, len(near))]
 
@@ -150,7 +176,9 @@ def _sorted(columns: Ids) -> EdgeArrays:
     by_input = np.argsort(own[_INPUT], kind="stable")  # those of one input stay ordered by output
     if len(by_input) <= _SMALL.max:
         by_input = by_input.astype(np.int32)
-    return EdgeArrays(own, by_input, own[_INPUT][by_input], np.zeros(len(by_input), np.bool_), {}, {}, {})
+    return EdgeArrays(
+        own, by_input, own[_INPUT][by_input], np.zeros(len(by_input), np.bool_), Blocks.of(own[_DATASET]), {}, {}, {}
+    )
 
 
 def _found(keys: Ids, wanted: Collection[int] | Ids) -> Ids:
@@ -159,6 +187,11 @@ def _found(keys: Ids, wanted: Collection[int] | Ids) -> Ids:
     # Of another type than the keys, each search would copy all of those.
     ids = ids[ids <= np.iinfo(keys.dtype).max].astype(keys.dtype)
     begins, ends = (np.searchsorted(keys, ids, side) for side in ("left", "right"))
+    return _between(begins, ends)
+
+
+def _between(begins: Ids, ends: Ids) -> Ids:
+    """The places from each beginning to its end, one after the other."""
     counts = ends - begins
     places: Ids = np.repeat(begins - counts.cumsum() + counts, counts) + np.arange(counts.sum())
     return places

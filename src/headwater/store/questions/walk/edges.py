@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, select
 
-from headwater.errors import UnknownName
-from headwater.model.names import key_of
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables, version_of
-from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
+from headwater.store.questions.answers import Bounds, Direction, EdgeType
+from headwater.store.questions.walk.conditions import has_opaque, job_ids, kinds, transformations
 from headwater.store.questions.walk.guesses import GUESS_ID, Guess, Guesses, follows_guesses
 from headwater.store.questions.walk.steps_inside import (
     ANY_COLUMN_ID,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.memory import Known
 
 _WAY = schema.transformation
-_JOB = schema.job
 _FIELD = schema.field
 _OWNERS = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 STEPS_INSIDE = (ANY_COLUMN_ID, OTHER_FORMAT_ID)
@@ -94,7 +92,7 @@ class Edges:
         if self._query.bounds.as_of is None and not self._guess and not presence(self._connection).dataset_edges:
             return False
         if self._query.bounds.edge_type is EdgeType.DIRECT and not self._guess:
-            return _has_opaque(self._connection)
+            return has_opaque(self._connection)
         questions = _lookups(self._query, DATASET_EDGES, Direction.UP)
         return self._guess or any(one.any(self._connection) for one in questions)
 
@@ -216,13 +214,12 @@ class EdgesInMemory:
     def __init__(self, connection: Connection, known: "Known", bounds: Bounds, *, only_ends: bool = False) -> None:
         self._known = known
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
-        conditions = kinds(bounds)
-        self._ways = set(connection.execute(select(_WAY.c.id).where(*conditions)).scalars()) if conditions else None
+        self._ways = transformations(connection, bounds)
         guess = follows_guesses(bounds)
         self._guesses = _FollowedGuesses(connection, None, tuple(sorted(self._jobs)), followed=guess)
         # Filters look at all of a link.
-        self._only_ends = only_ends and not self._jobs and not conditions and not guess
-        stored = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
+        self._only_ends = only_ends and not self._jobs and self._ways is None and not guess
+        stored = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or has_opaque(connection))
         self.whole = guess or stored
 
     @property
@@ -367,32 +364,3 @@ def _every_edge(connection: Connection, bounds: Bounds, *, only_ends: bool) -> E
         if known is not None:
             return EdgesInMemory(connection, known, bounds, only_ends=only_ends)
     return Edges(connection, bounds, only_ends=only_ends)
-
-
-def _has_opaque(connection: Connection) -> bool:
-    """Whether a value may come to all columns of a dataset alike: by a function that cannot be looked into."""
-    opaque = select(_WAY.c.id).where(_WAY.c.type == "DIRECT", _WAY.c.opaque).limit(1)
-    return connection.execute(opaque).first() is not None
-
-
-def kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
-    """The conditions of bounds on the transformation of an edge."""
-    found: list[ColumnElement[bool]] = []
-    if bounds.edge_type is EdgeType.DIRECT:
-        found.append(_WAY.c.type == "DIRECT")
-    if bounds.subtypes:
-        found.append(_WAY.c.subtype.in_([one.value for one in bounds.subtypes]))
-    if bounds.masking is not None:
-        found.append(_WAY.c.masking.is_(bounds.masking))
-    return found
-
-
-def job_ids(connection: Connection, name: str, sees: Sees = None) -> list[int]:
-    """The jobs of a name that the bounds may name, with or without its namespace in front."""
-    cuts = [place for place, char in enumerate(name) if char == "/"]
-    whole = [key_of(name[:cut], name[cut + 1 :]) for cut in cuts]
-    called = select(_JOB.c.id, _JOB.c.namespace).where(or_(_JOB.c.name == name, _JOB.c.key.in_(whole)))
-    found = [row.id for row in connection.execute(called) if sees is None or sees(row.namespace)]
-    if not found:
-        raise UnknownName(f"No job is named {name[:200]!r}: expected a job's name, or NAMESPACE/NAME.")
-    return found

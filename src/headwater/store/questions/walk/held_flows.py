@@ -30,6 +30,9 @@ from headwater.store.sql.databases import rows_for
 _EVENT, _FIELD, _TOUCH = schema.event, schema.field, schema.run_dataset
 _LAST_EVENT = select(_EVENT.c.id, _EVENT.c.digest).order_by(_EVENT.c.id.desc()).limit(1)
 _LAST_FIELD = select(func.max(_FIELD.c.id))
+_Tagged = tuple[frozenset[int], Start]
+"""Datasets with a tag, and the columns and fields within that have it themselves."""
+
 _MOST_TAGS = 100
 _REMEMBERED = 1_000
 
@@ -83,7 +86,21 @@ class _HeldState:
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns: dict[int, list[int]] = field(default_factory=dict)
     leaves: dict[str, "_HeldLeaves"] = field(default_factory=dict)
+    starts: dict[_Tagged, Start] = field(default_factory=dict)
     past: HeldPast | None = None
+
+    def starts_after(self, changed: Collection[int], links: LinksNear) -> dict[_Tagged, Start]:
+        """Return the starts after some datasets have changed: the same objects where they have no other columns."""
+        if len(self.starts) > _MOST_TAGS:
+            return {}
+        found: dict[_Tagged, Start] = {}
+        for (datasets, own), start in self.starts.items():
+            near = datasets.intersection(changed)
+            old = {node for one in near for node in self.columns.get(one, ())}
+            new = {node for node in links.columns(near) if node > 0}
+            other = start._replace(columns=(start.columns - old) | new | own.columns) if old != new else start
+            found[datasets, own] = other
+        return found
 
 
 class _HeldLeaves(NamedTuple):
@@ -152,13 +169,19 @@ class HeldFlows:
                 of_leaves = held.leaves[tag] = _HeldLeaves(reach, leaves.start, leaves.barriers, by_leaf)
         return of_leaves.flow or flow
 
-    def columns(self, connection: Connection, datasets: Collection[int], effect: Effect) -> set[int]:
-        """Return the columns of some datasets, of each that has any."""
+    def start(self, connection: Connection, datasets: frozenset[int], own: Start, effect: Effect) -> Start:
+        """Return the columns of some datasets, and others with the same tag, as a start.
+
+        It is the same object as long as it is equal: to compare many columns takes longer than to follow an event.
+        """
         edges = edges_within(connection, self._bounds)
         with self._lock:
             held = self._at(connection, edges, effect)
-            found = LinksNear(connection, edges, effect, columns_of=held.columns).columns(datasets)
-        return {node for node in found if node > 0}
+            if (datasets, own) not in held.starts:
+                found = LinksNear(connection, edges, effect, columns_of=held.columns).columns(datasets)
+                columns = frozenset(node for node in found if node > 0)
+                held.starts[datasets, own] = own._replace(columns=columns | own.columns)
+            return held.starts[datasets, own]
 
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""
@@ -172,14 +195,18 @@ class HeldFlows:
         if self._state is not None and changed is not None:
             by_leaf = presence(connection).nested_lineage or any(one.flow for one in before.leaves.values())
             described = by_leaf and describes_datasets(connection, self._state)
-            columns = {dataset: own for dataset, own in before.columns.items() if dataset not in changed}
+            columns = dict(before.columns)
+            for dataset in changed:
+                columns.pop(dataset, None)
             held = _HeldState({}, before.effects, columns)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
+            held.starts = before.starts_after(changed, links)
             followed = before.past.after(links, self._bounds, changed) if before.past is not None else None
             if followed is not None:
                 held.past, ends = followed
                 links.past = held.past.steps
-                near = links.columns(changed).union(ends, (-one for one in changed))
+                whole = {-one for one in ends if one < 0}
+                near = links.columns(whole.union(changed)).union(ends, (-one for one in changed))
                 for tag, reach in before.reaches.items():
                     held.reaches[tag] = updated(reach, reach.start, near, links)
                     if held.reaches[tag] is reach and tag in before.leaves and not described:
@@ -194,9 +221,10 @@ def _with(reach: TagReach, start: frozenset[int], barriers: Barriers, links: Lin
     """Return where a tag arrives from other columns and behind other barriers; None where too much is other."""
     old = reach.barriers
     jobs, fields = old.jobs ^ barriers.jobs, old.fields ^ barriers.fields
-    if reach.start == start and not jobs | fields:
+    tagged = reach.tagged_anew(start)
+    if not (tagged or jobs or fields):
         return reach
-    if len(reach.start ^ start) + len(jobs) + len(fields) > MOST:
+    if len(tagged) + len(jobs) + len(fields) > MOST:
         return None
     touch = select(_TOUCH.c.dataset_id).join(schema.run, schema.run.c.id == _TOUCH.c.run_id).where(_TOUCH.c.written)
     rows = rows_for(links.connection, jobs, lambda some: touch.where(schema.run.c.job_id.in_(some)).distinct())

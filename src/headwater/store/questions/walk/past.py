@@ -15,7 +15,8 @@ from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair, Span, Tables, joined_spans
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
-from headwater.store.questions.walk.edges import STEPS_INSIDE, Row, job_ids, kinds
+from headwater.store.questions.walk.conditions import job_ids, kinds
+from headwater.store.questions.walk.edges import STEPS_INSIDE, Row
 from headwater.store.sql.databases import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c

@@ -19,8 +19,8 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
 from headwater.store.questions.walk.edges import Edges, EdgesInMemory, Row
 from headwater.store.questions.walk.guesses import GUESS_ID, Guess
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
-from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
-from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
+from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers
 from headwater.store.sql.databases import Lookup
 
 Ids = NDArray[np.int64]
@@ -30,11 +30,6 @@ _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_
 _NUMBERS: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
 _UNKNOWN = -1
 _FEW = 50  # a level of less than one in so many columns is sorted, a larger one is marked
-
-
-def flow_in_blocks(start: Collection[int], barriers: Barriers, links: LinksNear, edges: Edges | EdgesInMemory) -> Flow:
-    """Return where a tag on some columns flows."""
-    return flow_of(reach_in_blocks(start, barriers, links, edges), links)
 
 
 def reach_in_blocks(
@@ -51,7 +46,8 @@ def reach_in_blocks(
     found = {Arriving.VALUE: values}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
         found[kind], _ = walk.onwards(rest[kind], 1, PASSING[kind], values)
-    return TagReach(frozenset(start), found, barriers)
+    distances = {kind: Distances.of(one.fields, one.datasets, one.past) for kind, one in found.items()}
+    return TagReach(frozenset(start), distances, barriers)
 
 
 @dataclass

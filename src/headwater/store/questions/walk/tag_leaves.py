@@ -12,7 +12,6 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Transformation
 from headwater.store import schema
-from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Found, Row, edges_within
@@ -68,7 +67,7 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
     begins = bool(leaves.start.within or leaves.barriers)
     if not (begins or presence(connection).nested_lineage) or sum(len(one.now) for one in flow.arrived.values()) > MOST:
         return None
-    past = _past(connection, flow, bounds)
+    past = past_of(connection, edges_within(connection, bounds), flow, bounds)
     columns = {node for one in flow.arrived.values() for node in one.now if node > 0}.union(past.columns.values())
     walked = _links_between(connection, columns, bounds)
     owners = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
@@ -86,12 +85,6 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
     walker = Walker(connection, _LeafEdges(steps), effect_by_leaf, cuts, past_by_leaf)
     found = walker.flow([steps.node(*one) for one in leaves.start.nodes])
     return replace(found, nodes=steps.nodes, transformations=steps.made)
-
-
-def _past(connection: Connection, flow: Flow, bounds: Bounds) -> PastSteps:
-    if bounds.as_of is not None or not any_replacement(connection):
-        return PastSteps()
-    return past_of(connection, edges_within(connection, bounds), flow, bounds)
 
 
 def _links_between(connection: Connection, columns: Collection[int], bounds: Bounds) -> Closure:

@@ -25,6 +25,9 @@ from headwater.store.sql.databases import Lookup
 FAR = int(np.iinfo(np.int32).max)
 """The number of steps to where a tag does not arrive."""
 
+MOST_OTHERS = 5_000
+"""Numbers of columns beside those of all; behind more of them all are copied."""
+
 _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
 PASSING = {
@@ -40,17 +43,31 @@ Steps = Callable[[int], int]
 class Distances(Mapping[int, int]):
     """The columns at which something arrives, each with its number of steps.
 
-    ``fields`` has it by the ids of fields, ``datasets`` by those of datasets of which no column is known, and ``past``
-    by the nodes of past links, which are no columns of now.
+    ``fields`` has it by the ids of fields, except for those in ``others``, which are few: so an event costs no copy of
+    all. ``datasets`` has it by the ids of those of which no column is known, and ``past`` by the nodes of past links,
+    which are no columns of now. ``count`` is how many fields are reached.
     """
 
     fields: NDArray[np.int32]
     datasets: Mapping[int, int] = field(default_factory=dict)
     past: Mapping[int, int] = field(default_factory=dict)
+    others: Mapping[int, int] = field(default_factory=dict)
+    count: int = 0
+
+    @classmethod
+    def of(cls, fields: NDArray[np.int32], datasets: Mapping[int, int], past: Mapping[int, int]) -> "Distances":
+        """Return them for the numbers of all fields; of a few without an array, which would be as long as the last."""
+        reached = np.flatnonzero(fields != FAR)
+        if len(reached) > MOST_OTHERS // 2:
+            return cls(fields, datasets, past, count=len(reached))
+        others = dict(zip(reached.tolist(), fields[reached].tolist(), strict=True))
+        return cls(fields[:0], datasets, past, others, len(others))
 
     def __getitem__(self, node: int) -> int:
         if node < 0 or node >= FIRST_NODE:
             return (self.datasets if node < 0 else self.past).get(node, FAR)
+        if node in self.others:
+            return self.others[node]
         return int(self.fields[node]) if node < len(self.fields) else FAR
 
     def __contains__(self, node: object) -> bool:
@@ -62,7 +79,7 @@ class Distances(Mapping[int, int]):
         yield from self._nearest_first(-1)
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(self.fields != FAR)) + len(self.datasets)
+        return self.count + len(self.datasets)
 
     @property
     def now(self) -> "Distances":
@@ -74,23 +91,47 @@ class Distances(Mapping[int, int]):
         """The columns without those of the start."""
         return [*(node for node, steps in self.datasets.items() if steps), *self._nearest_first(0)]
 
+    def has_any(self, fields: Ids, past: Collection[int]) -> bool:
+        """Whether it arrives at one of some fields or nodes of past links."""
+        known = fields[fields < len(self.fields)]
+        reached: list[int] = known[self.fields[known] != FAR].tolist()
+        return (
+            any(node not in self.others for node in reached)
+            or any(self.others.get(node, FAR) != FAR for node in (fields.tolist() if self.others else ()))
+            or not self.past.keys().isdisjoint(past)
+        )
+
     def _nearest_first(self, beyond: int) -> list[int]:
         """Return the fields that are more than so many steps away."""
-        nodes = np.flatnonzero((self.fields != FAR) & (self.fields > beyond))
-        found: list[int] = nodes[np.argsort(self.fields[nodes], kind="stable")].tolist()
+        fields = self._every(self.others)
+        nodes = np.flatnonzero((fields != FAR) & (fields > beyond))
+        found: list[int] = nodes[np.argsort(fields[nodes], kind="stable")].tolist()
         return found
+
+    def _every(self, others: Mapping[int, int]) -> NDArray[np.int32]:
+        """Return the numbers of all fields, with others for some."""
+        if not others:
+            return self.fields
+        fields = np.full(max(len(self.fields), 1 + max(others)), FAR, np.int32)
+        fields[: len(self.fields)] = self.fields
+        fields[list(others)] = list(others.values())
+        return fields
 
     def after(self, changes: Mapping[int, int]) -> "Distances":
         """Return the numbers after some have become others."""
         if not changes:
             return self
         own = {node: steps for node, steps in changes.items() if 0 < node < FIRST_NODE}
-        fields = np.full(max(len(self.fields), 1 + max(own, default=0)), FAR, np.int32)
-        fields[: len(self.fields)] = self.fields
-        fields[list(own)] = list(own.values())
         datasets = {node: steps for node, steps in {**self.datasets, **changes}.items() if node < 0 and steps != FAR}
         past = {**self.past, **{node: steps for node, steps in changes.items() if node >= FIRST_NODE}}
-        return Distances(fields, datasets, {node: steps for node, steps in past.items() if steps != FAR})
+        past = {node: steps for node, steps in past.items() if steps != FAR}
+        others = {**self.others, **own}
+        if not len(self.fields):
+            others = {node: steps for node, steps in others.items() if steps != FAR}
+        if len(others) > MOST_OTHERS:
+            return Distances.of(self._every(others), datasets, past)
+        more = sum((steps != FAR) - (self[node] != FAR) for node, steps in own.items())
+        return Distances(self.fields, datasets, past, others, self.count + more)
 
 
 class TagReach(NamedTuple):
@@ -100,15 +141,14 @@ class TagReach(NamedTuple):
     distances: Mapping[Arriving, Distances]
     barriers: Barriers = NO_BARRIERS
 
+    def tagged_anew(self, start: frozenset[int]) -> frozenset[int]:
+        """Return the columns with the tag either then or now; of many it takes milliseconds to compare them."""
+        return frozenset() if self.start is start else self.start ^ start
+
     def arrives_at_any(self, nodes: Ids) -> bool:
         """Whether anything of the tag arrives at one of some nodes, or at a dataset without known columns."""
         fields, past = nodes[nodes < FIRST_NODE], nodes[nodes >= FIRST_NODE].tolist()
-        return any(
-            one.datasets
-            or (one.fields[fields[fields < len(one.fields)]] != FAR).any()
-            or not one.past.keys().isdisjoint(past)
-            for one in self.distances.values()
-        )
+        return any(one.datasets or one.has_any(fields, past) for one in self.distances.values())
 
 
 @dataclass
@@ -213,7 +253,8 @@ def updated(reach: TagReach, start: frozenset[int], near: Collection[int], links
         near: all columns whose links may be other ones than then.
         links: those of now.
     """
-    if reach.start == start and not reach.arrives_at_any(links.beside(near)):
+    tagged = reach.tagged_anew(start)
+    if not tagged and not reach.arrives_at_any(links.beside(near)):
         return reach
     values, draft = reach.distances[Arriving.VALUE], dict[int, int]()
 
@@ -227,7 +268,7 @@ def updated(reach: TagReach, start: frozenset[int], near: Collection[int], links
                 least = min(least, draft[source] if source in draft else values[source])
         return least + 1
 
-    _correct(draft, values, {*near, *(reach.start ^ start)}, of_value, links)
+    _correct(draft, values, {*near, *tagged}, of_value, links)
     found = {Arriving.VALUE: values.after(draft)}
     beyond = {*near, *draft, *links.behind(draft)}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
@@ -252,7 +293,7 @@ def _less(kind: Arriving, reach: TagReach, values: Distances, near: Collection[i
                 least = min(least, draft[source] if source in draft else old[source])
         return least + 1
 
-    if old.fields.size or old.datasets or old.past or kind in links.effects.values():
+    if old or old.past or kind in links.effects.values():
         _correct(draft, old, near, steps, links)
     return old.after(draft)
 

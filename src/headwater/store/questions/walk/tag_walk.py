@@ -18,9 +18,10 @@ from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.edges import AnyEdges, Found, Row
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
+from headwater.store.sql.database import AT_ONCE
 from headwater.store.sql.databases import Lookup, rows_for
 
-_FIELD = schema.field
+_FIELD, _REPLACED = schema.field, schema.replacement
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
 _OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 
@@ -296,10 +297,29 @@ def owners_of(connection: Connection, fields: Collection[int]) -> dict[int, int]
 
 
 def ended_links_from(connection: Connection, edges: AnyEdges, near: Collection[int]) -> list[Row]:
-    """Return the links out of the columns that ended links lead to from some columns, and out of what is behind."""
-    behind = _behind(connection, edges, near)
+    """Return the links that may have read what is gone by now, of what some columns had once led to.
+
+    These are links out of what was replaced: of all of it where that is less than is near, else of what is behind links
+    that have ended.
+    """
+    replaced = _replaced_columns(connection, len(near))
+    behind = _behind(connection, edges, near) if replaced is None else replaced
     down = Direction.DOWN
     return [*edges.of_fields(down, behind).links, *edges.of_datasets(down, behind).links] if behind else []
+
+
+def _replaced_columns(connection: Connection, most: int) -> set[int] | None:
+    """Return the columns of all datasets whose rows were all replaced once; None where there are more than so many."""
+    replaced = select(_REPLACED.c.dataset_id).where(_REPLACED.c.certain).distinct().limit(most + 1)
+    datasets = connection.execute(replaced).scalars().all()
+    if len(datasets) > most:
+        return None
+    found = set[int]()
+    for begin in range(0, len(datasets), AT_ONCE):
+        found.update(node for node, _ in _COLUMNS_OF.bare(connection, datasets[begin : begin + AT_ONCE]))
+        if len(found) > most:
+            return None
+    return found
 
 
 def links_before(connection: Connection, bounds: Bounds, rows: list[Row]) -> PastLinks:
