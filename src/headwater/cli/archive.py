@@ -66,7 +66,9 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     into: Into,
     follow: Annotated[
         str | None,
-        typer.Option("--follow", metavar="30s|5m|1h", help="Run until interrupted; look for new events so often."),
+        typer.Option(
+            "--follow", metavar="30s|5m|1h", help="Run until interrupted: look for new events every so often."
+        ),
     ] = None,
     checkpoints: Annotated[
         str | None,

@@ -111,7 +111,7 @@ if TYPE_CHECKING:
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
 _PRINTED = 1_000
 _Name = Annotated[
-    str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that only one dataset has.")
+    str, typer.Argument(metavar="DATASET[.COLUMN]", help="The name, or an ending of it that no other dataset has.")
 ]
 _At = Annotated[
     datetime | None,
@@ -180,7 +180,7 @@ def tags(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
 
 
 def paths(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    one: Annotated[str, typer.Argument(metavar="FROM", help="A column: any ending of its name that only one has.")],
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A column: its name, or an ending that no other has.")],
     other: Annotated[str, typer.Argument(metavar="TO", help="Another column.")],
     into: Into,
     at: _At = None,

@@ -26,7 +26,7 @@ ReportFormat = Literal["table", "json", "sarif", "junit", "github"]
 
 def check(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="A file: see docs/policies.md.")] = None,
-    format_: Annotated[ReportFormat, typer.Option("--format", "-f", help="Its form.")] = "table",
+    format_: Annotated[ReportFormat, typer.Option("--format", "-f", help="The form of the findings.")] = "table",
     against: Annotated[
         str | None, typer.Option("--against", metavar="URL", help="A store whose findings do not count here.")
     ] = None,

@@ -30,7 +30,7 @@ DiffFormat = Literal["markdown", "json", "html"]
 _REPORTS = {"markdown": markdown, "json": as_json, "html": html}
 
 _Keep = Annotated[
-    Path | None, typer.Option("--keep", metavar="FOLDER", help="Leave the stores of both revisions there.")
+    Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the stores of both revisions in this folder.")
 ]
 _Nested = Annotated[
     bool, typer.Option("--nested", help="Compare fields within columns one by one, where both sides know them.")
@@ -49,7 +49,7 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     at: Annotated[bool, typer.Option("--at", help="BEFORE and AFTER are times (ISO 8601) or ids of runs.")] = False,
     jobs: Annotated[
         list[str] | None,
-        typer.Option("--job", metavar="'JOB ARGS'", help="A job to plan at both revisions; one after the other."),
+        typer.Option("--job", metavar="'JOB ARGS'", help="A job to plan at both revisions; repeat for several."),
     ] = None,
     tags: Annotated[Path | None, typer.Option("--tags", metavar="FILE", help="A file of tags and breakers.")] = None,
     keep: _Keep = None,
@@ -59,7 +59,7 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     answers: AnswersOption = None,
     schemas: SchemasOption = None,
     timeout: TimeoutOption = 600.0,
-    format_: Annotated[DiffFormat, typer.Option("--format", "-f", help="Its form.")] = "markdown",
+    format_: Annotated[DiffFormat, typer.Option("--format", "-f", help="The form of the answer.")] = "markdown",
 ) -> None:
     """Show how lineage differs between two stores, two times or two runs, or what jobs do at two revisions.
 

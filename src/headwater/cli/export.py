@@ -12,7 +12,7 @@ import typer
 
 from headwater.answers.saved_page import saved_page
 from headwater.answers.views import of_view
-from headwater.cli.options import NestedOption, StoreOption, TypeOption, reading
+from headwater.cli.options import NameArgument, NestedOption, StoreOption, TypeOption, reading
 from headwater.cli.output import note, print_lines
 from headwater.errors import SettingError
 from headwater.model.time import iso, now
@@ -31,7 +31,7 @@ def _export() -> None:
 
 @app.command()
 def html(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    name: Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that only one has.")],
+    name: NameArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
     up: _Depth = None,
     down: _Depth = None,

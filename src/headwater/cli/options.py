@@ -36,11 +36,13 @@ GuessOption = Annotated[
         help="Also guesses, marked as such: that a run without column lineage made outputs from inputs.",
     ),
 ]
+NAME_HELP = "The name, or an ending of it that no other has."
+NameArgument = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=NAME_HELP)]
 NestedOption = Annotated[
     bool,
     typer.Option(
         "--nested",
-        help="Follow fields within columns leaf by leaf, where events know them; a question about one does so anyway.",
+        help="Follow fields within columns one by one, where events have them; always so for a question about one.",
     ),
 ]
 

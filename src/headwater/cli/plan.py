@@ -37,7 +37,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
     ] = None,
     jobs: Annotated[
         list[str] | None,
-        typer.Option("--job", metavar="'JOB ARGS'", help="A job of several, which are planned one after the other."),
+        typer.Option("--job", metavar="'JOB ARGS'", help="A job; repeat for more, which are planned after it."),
     ] = None,
     store: Annotated[str | None, typer.Option(help="Also store the lineage here: a file, or a database URL.")] = None,
     answers: AnswersOption = None,
@@ -47,7 +47,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
 ) -> None:
     """Show the lineage that PySpark jobs would have: they run on Spark without rows, and change nothing.
 
-    Exit code 0: every line of the job ran and nothing depended on data. 3: not so; the report names each place.
+    Exit code 0: every line of the job ran, and nothing depended on data. 3: otherwise; the report names each place.
     1: a job failed.
     """
     chosen = options_of(answers, schemas, timeout)

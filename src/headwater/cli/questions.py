@@ -9,7 +9,17 @@ from headwater.answers import documents, spreadsheets
 from headwater.answers.documents import Document
 from headwater.answers.drawings import DRAWINGS, arrows_of
 from headwater.answers.spreadsheets import Sheet, csv_lines
-from headwater.cli.options import DepthOption, FormatOption, GuessOption, NestedOption, StoreOption, TypeOption, reading
+from headwater.cli.options import (
+    NAME_HELP,
+    DepthOption,
+    FormatOption,
+    GuessOption,
+    NameArgument,
+    NestedOption,
+    StoreOption,
+    TypeOption,
+    reading,
+)
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, tree_lines
 from headwater.cli.trees import impact_tree, paths_tree, roots_tree, walk_tree
 from headwater.store.questions import (
@@ -42,9 +52,7 @@ _FORMS: dict[type, tuple[Callable[[Any], Branch], Callable[[Any], Document], Cal
 }
 """The tree, the document and the sheet of each answer."""
 
-_HELP = "Any ending of the name that only one has."
-_ColumnName = Annotated[str, typer.Argument(metavar="DATASET.COLUMN", help=_HELP)]
-_Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=_HELP)]
+_ColumnName = Annotated[str, typer.Argument(metavar="DATASET.COLUMN", help=NAME_HELP)]
 
 
 def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -62,7 +70,7 @@ def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
 
 
 def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    name: _Name,
+    name: NameArgument,
     up: Annotated[bool, typer.Option("--up/--down", help="Towards its sources, or towards its dependents.")] = True,
     depth: DepthOption = None,
     type_: TypeOption = None,
@@ -81,7 +89,7 @@ def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
 
 
 def impact(
-    name: _Name,
+    name: NameArgument,
     guess: GuessOption = False,
     nested: NestedOption = False,
     store: StoreOption = None,
@@ -96,7 +104,7 @@ def impact(
 
 
 def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    one: Annotated[str, typer.Argument(metavar="A", help="A column: any ending of its name that only one has.")],
+    one: Annotated[str, typer.Argument(metavar="A", help="A column: its name, or an ending that no other has.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
     most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="The largest number of paths.")] = 10,
     guess: GuessOption = False,

@@ -9,7 +9,7 @@ from rich.text import Text
 from headwater.answers.documents import of_column, of_dataset
 from headwater.answers.labels import readable
 from headwater.cli import options
-from headwater.cli.options import FormatOption, StoreOption, reading
+from headwater.cli.options import FormatOption, NameArgument, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.errors import UnknownName
 from headwater.policies.assignments import add_tag, apply_file, remove_tag, tagged_names
@@ -25,12 +25,10 @@ from headwater.yaml_map import nearest
 
 app = typer.Typer(no_args_is_help=True, help="Put tags on columns.")
 
-_Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that only one has.")]
-
 
 @app.command()
 def add(
-    name: _Name,
+    name: NameArgument,
     tag: Annotated[str, typer.Argument(metavar="TAG[=VALUE]")],
     store: StoreOption = None,
 ) -> None:
@@ -42,7 +40,7 @@ def add(
 
 
 @app.command()
-def remove(name: _Name, tag: Annotated[str, typer.Argument(metavar="TAG")], store: StoreOption = None) -> None:
+def remove(name: NameArgument, tag: Annotated[str, typer.Argument(metavar="TAG")], store: StoreOption = None) -> None:
     """Take a tag off; one that events put comes again with the next event that has it."""
     with open_store(store, create=False) as opened:
         there = remove_tag(opened, name, _tag(tag).tag)
