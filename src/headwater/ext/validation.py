@@ -1,7 +1,7 @@
-"""The border: what an extension gives is taken only when it is what was asked for, in plain values of our own.
+"""Validation of what extensions return: it must have the types that a hook asks for, and is copied into plain values.
 
-Values are read from the annotations of our dataclasses and made anew, so that nothing that is kept runs code of
-others, or is changed by them later.
+Types are read from the annotations of our dataclasses. Since values are copied, nothing that is kept runs code of an
+extension, or is changed by it later.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Operators of a plan that stand for datasets in the answers about others: delegates."""
+"""Delegates: operators that an answer about another operator names in the place of a dataset.
+
+The dataset is what the delegate reads or writes.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -14,9 +17,9 @@ RELATIONS = merged(leaves.OPERATORS, rdds.OPERATORS, streams.OPERATORS)
 
 
 def only_written(plan: Plan, answers: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
-    """The operators that stand for what is written, and that nothing reads.
+    """The operators that are targets of writes and that nothing reads.
 
-    A delegate stands for it with all at its lower left; what a target that is read too reads is read.
+    Of a delegate all operators at its lower left are targets. A target that is read as well is read with all below it.
     """
     if not answers:
         return writes.only_written(plan.operators)

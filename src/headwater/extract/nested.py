@@ -1,6 +1,6 @@
-"""Lineage between fields within columns: a second look at a plan, in which a nested column is what it is made of.
+"""Lineage between fields within columns: a second extraction of a plan, in which nested columns are packed values.
 
-The first look takes a column as a whole, as the ``columnLineage`` facet does. In the second a column of a table that
+The first takes a column as a whole, as the ``columnLineage`` facet does. In the second a column of a table that
 is a struct, or holds some, begins as a packed value of its fields (`headwater.extract.trace`), so that the rules for
 values that a query packs itself lead each field to where it goes. Elements of arrays have no name of their own; a map
 has the parts ``key`` and ``value``.
