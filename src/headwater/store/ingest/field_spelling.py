@@ -4,7 +4,8 @@ Those who read a table may spell its names as they like, and so may those who ap
 maximum, so that the order of events does not matter.
 """
 
-from collections.abc import Collection, Iterator
+from collections import ChainMap
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -145,6 +146,35 @@ class Spellings:
         _SET_WRITTEN(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
         self._schemas.clear()
         return left
+
+
+@dataclass(slots=True)
+class DatasetFields:
+    """The ids of a dataset's fields by their own names, and by the spellings of its readers and its writers.
+
+    A spelling that is here is written, or among the rows to write: it need not be looked at again.
+    ``mentioned`` are those that only others use, who do not own the dataset.
+    """
+
+    own: dict[str, int] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
+    mentioned: dict[str, int] = field(default_factory=dict)
+
+    def by(self, by: int) -> Mapping[str, int]:
+        """The fields by the spellings that need not be looked at for one who mentions, reads or writes them."""
+        if by == MENTIONED:
+            return ChainMap(self.read, self.mentioned)
+        return self.read if by == READ else self.written
+
+    def spelled(self, by: int, name: str, field_id: int) -> None:
+        """Add a spelling; what a writer uses need not be looked at for a reader."""
+        if by == MENTIONED:
+            self.mentioned[name] = field_id
+            return
+        self.read[name] = field_id
+        if by != READ:
+            self.written[name] = field_id
 
 
 def spelled(connection: Connection, dataset: int) -> Iterator[tuple[int, Spelling]]:

@@ -3,9 +3,7 @@
 Names of fields go over renames and spellings.
 """
 
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
@@ -26,7 +24,7 @@ from headwater.model.names import (
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.store import schema
 from headwater.store.graph.timeline import EVERYTHING, note
-from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
+from headwater.store.ingest.field_spelling import READ, WRITTEN, DatasetFields
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write, write_fields
 from headwater.store.sql.databases import Lookup, add_rows, new_ids, rows_for
@@ -48,35 +46,6 @@ _KEY = bindparam("the_key", type_=LargeBinary())
 _NAMED = select(_NAME.id, _NAME.dataset_id, _NAME.since, _NAME.until)
 _NAMED = _NAMED.where(or_(_NAME.key == _KEY, _NAME.first_key == _KEY))
 _OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "description", "reference")
-
-
-@dataclass(slots=True)
-class DatasetFields:
-    """The ids of a dataset's fields by their own names, and by the spellings of its readers and its writers.
-
-    A spelling that is here is written, or among the rows to write: it need not be looked at again.
-    ``mentioned`` are those that only others use, who do not own the dataset.
-    """
-
-    own: dict[str, int] = field(default_factory=dict)
-    read: dict[str, int] = field(default_factory=dict)
-    written: dict[str, int] = field(default_factory=dict)
-    mentioned: dict[str, int] = field(default_factory=dict)
-
-    def by(self, by: int) -> Mapping[str, int]:
-        """The fields by the spellings that need not be looked at for one who mentions, reads or writes them."""
-        if by == MENTIONED:
-            return ChainMap(self.read, self.mentioned)
-        return self.read if by == READ else self.written
-
-    def spelled(self, by: int, name: str, field_id: int) -> None:
-        """Add a spelling; what a writer uses need not be looked at for a reader."""
-        if by == MENTIONED:
-            self.mentioned[name] = field_id
-            return
-        self.read[name] = field_id
-        if by != READ:
-            self.written[name] = field_id
 
 
 class FieldIds:
@@ -209,8 +178,11 @@ class FieldIds:
         if (dataset_id, key) not in self._renamed:
             write_fields(self._connection, self._rows)
             found = self._connection.execute(_FIELD_BY_KEY, {"dataset": dataset_id, "the_key": key}).scalar()
-            shown = self._new_field(dataset_id, spelling or name, by if spelling is None else WRITTEN) | {"key": key}
-            self._renamed[dataset_id, key] = self._insert(shown) if found is None else int(found)
+            if found is None:
+                shown, by_whom = (name, by) if spelling is None else (spelling, WRITTEN)
+                row = {"dataset_id": dataset_id, "key": key, "name": shown, "folded_key": keys_of(shown)[1], "type": ""}
+                found = self._connection.execute(_INSERT, row | {"spelling": shown, "spelled_by": by_whom}).scalar_one()
+            self._renamed[dataset_id, key] = int(found)
         field_id = self._renamed[dataset_id, key]
         if spelling is not None:
             self._rows.spell(field_id, WRITTEN, spelling)
@@ -228,19 +200,12 @@ class FieldIds:
             fields.own[own_name(name, twins[dataset]) if dataset in twins else caseless(name)] = field_id
             fields.spelled(by, name, field_id)
 
-    def _new_field(self, dataset_id: int, name: str, by: int) -> Values:
-        spelled = {"name": name, "folded_key": keys_of(name)[1], "spelling": name, "spelled_by": by}
-        return {"dataset_id": dataset_id, "type": "", **spelled}
-
     def forget(self) -> None:
         """Forget all fields, after their rows were changed."""
         self._fields.clear()
         self._renames.clear()
         self._renamed.clear()
         self._twins = None
-
-    def _insert(self, values: Values) -> int:
-        return int(self._connection.execute(_INSERT, values).scalar_one())
 
 
 def _new(names: Iterable[str], present: Mapping[str, int]) -> Collection[str]:
