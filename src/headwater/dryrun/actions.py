@@ -1,11 +1,11 @@
 """Actions of PySpark in a dry run: those that data answers are noted, those that leave Spark are not made."""
 
+import contextlib
 import functools
 import inspect
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -31,6 +31,9 @@ _RESULTS = {
     "toPandas": "no rows",
 }
 """Methods of DataFrame that take data to the program, and what they return of none."""
+
+_OF_STREAM = "WriteToDataSourceV2 "
+"""The beginning of what was refused of a stream's batch."""
 
 _CATALOG = ("databaseExists", "functionExists", "listColumns", "listDatabases", "listTables", "tableExists")
 _FOREACH = ("foreach", "foreachPartition")
@@ -103,6 +106,7 @@ class Actions:
         self._findings = findings
         self._answers = answers
         self._depth = threading.local()
+        self._stream = ""
 
     def start(self) -> None:
         """Begin; PySpark is imported by this."""
@@ -125,7 +129,7 @@ class Actions:
             **{(RDD, name): self._not_made for name in RDD_SAVES},
             **{(kind, name): self._changing for kind in (DataFrameWriter, DataFrameWriterV2) for name in _WRITES},
             (SparkSession, "sql"): self._changing,
-            **{(DataStreamWriter, name): _ending for name in ("start", "toTable")},
+            **{(DataStreamWriter, name): self._ending for name in ("start", "toTable")},
             (GroupedData, "pivot"): self._pivoting,
             (frame, "crosstab"): functools.partial(self._noting, "no columns"),
             (UserDefinedFunction, "__init__"): self._of_workers,
@@ -134,7 +138,7 @@ class Actions:
             (SparkSession, "createDataFrame"): _creating,
         }
 
-    @contextmanager
+    @contextlib.contextmanager
     def _outermost(self) -> Iterator[bool]:
         """Whether an action is called by the job, not by another action of PySpark."""
         depth = getattr(self._depth, "value", 0)
@@ -186,11 +190,35 @@ class Actions:
                 self._findings.answer(place(), "SQL script", "loops and branches as of no rows")
             made = original(writer, *args, **kwargs)
             session = writer if hasattr(writer, "_jvm") else writer._spark
-            for command in session._jvm.headwater.dryrun.Commands.refused():
-                self._findings.refuse(place(), original.__name__, f"the command changes what is no file: {command}")
+            self._name_refused(session._jvm, place(), original.__name__)
             return made
 
         return change
+
+    def _ending(self, original: Any) -> Any:
+        """Streaming queries end by themselves, as there is never more to read."""
+
+        def start(writer: Any, *args: Any, **kwargs: Any) -> Any:
+            site = place()
+            self._name_refused(writer._spark._jvm, site, original.__name__)
+            self._stream = site
+            return original(writer.trigger(availableNow=True), *args, **kwargs)
+
+        return start
+
+    def stop(self) -> None:
+        """Name what was refused since the last call: a stream writes on a thread of its own."""
+        from pyspark import SparkContext
+
+        if self._stream and SparkContext._jvm is not None:
+            with contextlib.suppress(Exception):  # a job may have ended its JVM
+                self._name_refused(SparkContext._jvm, self._stream, "start")
+
+    def _name_refused(self, java: Any, site: str, call: str) -> None:
+        """Name the commands that were refused since this was last called; those of streams where these began."""
+        for command in java.headwater.dryrun.Commands.refused():
+            where = (self._stream, "start") if command.startswith(_OF_STREAM) else (site, call)
+            self._findings.refuse(*where, f"the command changes what is no file: {command}")
 
     def _refusing(self, original: Any) -> Any:
         def act(rdd: Any, *args: Any, **kwargs: Any) -> Any:
@@ -286,15 +314,6 @@ def _creating(original: Any) -> Any:
         return original(session, data, schema, *args, **kwargs)
 
     return create
-
-
-def _ending(original: Any) -> Any:
-    """Streaming queries end by themselves, as there is never more to read."""
-
-    def start(writer: Any, *args: Any, **kwargs: Any) -> Any:
-        return original(writer.trigger(availableNow=True), *args, **kwargs)
-
-    return start
 
 
 def reads(frame: Any) -> str:

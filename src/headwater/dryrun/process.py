@@ -44,6 +44,7 @@ def run(folder: Path, job: Path, arguments: list[str]) -> None:
         lines.start()
         failure = _failure(job, codes, findings)
         lines.stop()
+        actions.stop()
     report = findings.report(lines.unexecuted(actions.worker_codes), failure)
     (folder / REPORT).write_text(report.to_json(), "utf-8")
 

@@ -21,6 +21,8 @@ public class Commands {
   private static final String[] CATALOGS = new String[] {
     "org.apache.spark.sql.execution.datasources.v2.V2SessionCatalog", "org.apache.spark.sql.delta.catalog.",
     "org.apache.spark.sql.catalyst.analysis.FakeSystemCatalog", "org.apache.spark.sql.catalyst.analysis.FakeLocalCatalog"}; // of variables
+  /** Beginnings of commands that change the session alone, or nothing, whatever catalog they name. */
+  private static final String[] READING = new String[] {"SetCatalogAndNamespace", "Show", "Describe", "RefreshTable"};
   private static final java.util.List REFUSED = Collections.synchronizedList(new ArrayList());
 
   /** The commands that were not run since this was last called, each as its name and what it would have changed. */
@@ -34,14 +36,27 @@ public class Commands {
 
   public static boolean isHarmless(LogicalPlan command) {
     String foreign = foreign(command);
-    if (foreign != null) REFUSED.add(command.getClass().getSimpleName() + " " + foreign);
+    if (foreign != null) refuse(command, foreign);
     return foreign == null;
+  }
+
+  static void refuse(LogicalPlan command, String foreign) { REFUSED.add(command.getClass().getSimpleName() + " " + foreign); }
+
+  /** A procedure of a catalog runs while its call is analyzed; one that is not run has no rows. */
+  static LogicalPlan withoutProcedure(LogicalPlan plan) {
+    String name = plan.getClass().getSimpleName();
+    Object called = name.equals("Call") ? call(call(plan, "procedure"), "nameParts") : name.equals("CallStatement") ? call(plan, "name") : null; // of Iceberg with Spark 3
+    String foreign = called instanceof scala.collection.Seq ? foreignName((scala.collection.Seq) called) : null;
+    if (foreign == null) return plan;
+    refuse(plan, foreign);
+    return InventedRows.relation(plan, 0);
   }
 
   /** What a command would change that is not of the dry run; null when it changes nothing else. */
   private static String foreign(LogicalPlan command) {
     String name = command.getClass().getName();
     if (!begins(name, COMMANDS)) return name;
+    if (begins(command.getClass().getSimpleName(), READING)) return null;
     if (command.getClass().getSimpleName().equals("SaveIntoDataSourceCommand")) return unlessKnown(call(command, "dataSource"), OF_FILES);
     Object table = call(call(command, "table"), "table");
     if (table != null && name.startsWith(COMMANDS[0]) && unlessKnown(table, OF_FILES) != null) return unlessKnown(table, OF_FILES);
@@ -49,12 +64,14 @@ public class Commands {
     Object target = call(command, "table");
     if (found == null) found = foreignCatalog(target); // of an INSERT, whose only child is its query
     if (found == null && target instanceof scala.collection.Seq) found = foreignName((scala.collection.Seq) target);
+    scala.collection.Iterator parts = ((scala.Product) command).productIterator(); // of Iceberg's CREATE VIEW, which has no children either
+    while (found == null && parts.hasNext()) found = ofResolved(parts.next());
     scala.collection.Iterator children = command.children().iterator();
     while (found == null && children.hasNext()) found = foreignCatalog(children.next());
     return found;
   }
 
-  private static String foreignCatalog(Object identifier) {
+  static String foreignCatalog(Object identifier) {
     Object scanned = call(identifier, "relation"); // of a DELETE of all rows
     if (scanned instanceof LogicalPlan) identifier = scanned;
     Object catalog = identifier instanceof LogicalPlan ? valueOf(call(identifier, "catalog")) : null; // of a view it is a mere name
@@ -63,8 +80,12 @@ public class Commands {
     return catalog == null || isOfFolder(catalog) ? null : unlessKnown(catalog, CATALOGS);
   }
 
+  private static String ofResolved(Object part) {
+    return part instanceof LogicalPlan && part.getClass().getSimpleName().startsWith("Resolved") ? foreignCatalog(part) : null;
+  }
+
   /** The value in an Option, null in an empty one; any other object is its own value. */
-  private static Object valueOf(Object found) {
+  static Object valueOf(Object found) {
     if (!(found instanceof scala.Option)) return found;
     return ((scala.Option) found).isEmpty() ? null : ((scala.Option) found).get();
   }

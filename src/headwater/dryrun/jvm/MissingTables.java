@@ -19,7 +19,7 @@ import scala.Option;
 import scala.Product;
 import scala.Some;
 
-/** Makes tables, before a plan that names them is resolved, that the catalog lacks and whose schema is known. */
+/** Makes tables, before a plan that names them is resolved, that the catalog lacks and whose schema is known; and keeps procedures of others from being run. */
 public class MissingTables extends Rule {
   /** By name, in lower case: the columns as DDL, and the location or null. */
   private static final Map SCHEMAS = new ConcurrentHashMap();
@@ -36,7 +36,7 @@ public class MissingTables extends Rule {
 
   public TreeNode apply(TreeNode plan) {
     if (!SCHEMAS.isEmpty()) visit(plan);
-    return plan;
+    return Commands.withoutProcedure((LogicalPlan) plan);
   }
 
   private void visit(TreeNode node) {
@@ -98,7 +98,7 @@ public class MissingTables extends Rule {
   }
 
   /** A case class with another value in one place, whatever others this version of Spark has. */
-  private static Object copy(Product value, Class kind, int place, Object changed) throws Exception {
+  static Object copy(Product value, Class kind, int place, Object changed) throws Exception {
     Object[] values = new Object[value.productArity()];
     for (int i = 0; i < values.length; i++) values[i] = i == place ? changed : value.productElement(i);
     return kind.getConstructors()[0].newInstance(values);

@@ -65,6 +65,8 @@ public class NoRows extends SparkStrategy {
     LogicalPlan root = plan instanceof ReturnAnswer ? ((ReturnAnswer) plan).child() : plan;
     if (root instanceof Command && !Commands.isHarmless(root)) return planned(InventedRows.relation(root, 0));
     if (root.getClass().getSimpleName().equals("DeleteFromTable")) return (List) Nil$.MODULE$; // a change of the table's metadata
+    LogicalPlan written = StreamWrites.harmless(root);
+    if (written != root) return planned(written);
     LogicalPlan filled = needsRow(root);
     LogicalPlan changed = (LogicalPlan) plan.transformDown(new Emptying(filled != null && reads(filled) ? filled : null));
     return changed == plan ? (List) Nil$.MODULE$ : planned(changed);
