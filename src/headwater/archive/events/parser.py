@@ -13,7 +13,8 @@ from headwater.archive.events.packed_files import packed_lines
 from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.archive.events.schema import PARSED
 from headwater.errors import EventError
-from headwater.openlineage.reading.events import read_event
+from headwater.openlineage.reading.events import event_of
+from headwater.openlineage.reading.known_facets import read_known
 
 READER = "headwater_archive_reader"
 """The name of the function in Spark's plans, by which `deploy/archive/archive_lineage.py` recognizes it."""
@@ -101,7 +102,7 @@ def read_line(line: SourceLine, digests: SeenDigests) -> Row:
     if line.broken:
         return _rejected(line, line.broken)
     try:
-        return {"event": row_of(read_event(line.text), digests), "rejected": None}
+        return {"event": row_of(event_of(read_known(line.text)), digests), "rejected": None}
     except EventError as fault:
         return _rejected(line, str(fault))
     except Exception as fault:  # one line must not end a job of hours; the table names it
