@@ -44,8 +44,11 @@ QUESTIONS = {
     "coverage": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
     "events": "SELECT lower(hex(e.digest)), e.at, e.type, r.uuid FROM event e JOIN run r ON r.id = e.run_id",
     "datasets": "SELECT namespace, name, lifecycle, first_at, last_at FROM dataset",
-    "replacements": "SELECT d.namespace, d.name, r.uuid, m.at, m.certain, m.has_schema, m.restores FROM replacement m "
-    "JOIN dataset d ON d.id = m.dataset_id JOIN run r ON r.id = m.run_id",
+    "replacements": "SELECT d.namespace, d.name, r.uuid, j.name, m.at, m.certain, m.has_schema, m.restores, "
+    "(SELECT max(CASE WHEN e.state = 'RUNNING' OR e.state_at > m.at THEN m.at ELSE e.state_at END) FROM lineage l "
+    "JOIN lineage b ON b.job_id = l.job_id AND b.output_id = l.output_id AND b.at < l.at JOIN run e ON e.id = b.run_id "
+    "WHERE l.run_id = m.run_id AND l.output_id = m.dataset_id) FROM replacement m "
+    "JOIN dataset d ON d.id = m.dataset_id JOIN run r ON r.id = m.run_id JOIN job j ON j.id = r.job_id",
     "fields": "SELECT d.namespace, d.name, f.name, nullif(f.type, ''), f.ordinal FROM field f "
     "JOIN dataset d ON d.id = f.dataset_id",
 }
@@ -55,7 +58,9 @@ COLUMNS = {
     "coverage": ("run", "kind", "what", "why", "output"),
     "events": ("digest", "at", "state", "run"),
     "datasets": ("namespace", "name", "lifecycle", "first_at", "last_at"),
-    "replacements": ("namespace", "dataset", "run", "at", "certain", "has_schema", "restores"),
+    "replacements": (
+        *("namespace", "dataset", "run", "job_name", "at", "certain", "has_schema", "restores", "before_at"),
+    ),
     "fields": ("namespace", "dataset", "name", "type", "ordinal"),
 }
 TO = ("job_namespace", "job_name", "output_namespace", "output_dataset")
@@ -178,6 +183,22 @@ BY_HAND: list[list[dict[str, Any]]] = [
         run_event("anew", written("last", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=8, run="4"),
         reads_whole(run_event("whole", written("wide", {"y": []}, (), "ALL_ROWS"), minute=4, run="5"), "stage"),
         run_event("self", written("stage", {"x": ["stage.x", "stage.y"]}, (), "ALL_ROWS"), minute=9, run="6"),
+    ],
+    # A table is made anew of a stage each night, by one job with the same lineage, and read in between.
+    [
+        *(
+            run_event(f"fill {at}", written("fed", {"x": [f"source{one}.a"]}, (), "ALL_ROWS"), minute=at, run=f"f{at}")
+            for at, one in ((1, 8), (4, 9), (7, 0))
+        ),
+        *(
+            run_event("nightly", written("table", {"x": ["fed.x"]}, (), "ALL_ROWS"), minute=day, run=f"n{day}")
+            for day in (2, 5, 8)
+        ),
+        run_event("once", written("mart", {"x": ["table.x"]}, (), "ALL_ROWS"), minute=3, run="1"),
+        *(
+            run_event("append", written("added", {"x": ["table.x"]}, (), "SOME_ROWS"), minute=day, run=f"a{day}")
+            for day in (3, 6)
+        ),
     ],
     # A source is emptied after it was read, and what was made of it is replaced and read in its turn.
     [

@@ -270,9 +270,9 @@ def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monke
 
 
 def test_a_place_of_a_newer_version_is_refused(spark: Any, tmp_path: Path) -> None:
-    (tmp_path / "headwater.json").write_text('{"version": 3, "format": "new", "tables": {"a": "b"}}')
+    (tmp_path / "headwater.json").write_text('{"version": 4, "format": "new", "tables": {"a": "b"}}')
     for use in (lambda: read(spark, str(tmp_path)), lambda: build(spark, "nothing", str(tmp_path))):
-        with pytest.raises(ArchiveTooNew, match="have version 3: expected 2 at most"):
+        with pytest.raises(ArchiveTooNew, match="have version 4: expected 3 at most"):
             use()
 
 
@@ -289,14 +289,14 @@ def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events
         schema = older["tables"][name]["schema"]
         schema["fields"] = [one for one in schema["fields"] if one["name"] != "last_at"]
     manifest.write_text(json.dumps(older))
-    expected = r"have version 1: expected 2\. An older headwater wrote them.*[Bb]uild the archive anew"
+    expected = r"have version 1: expected 3\. An older headwater wrote them.*[Bb]uild the archive anew"
     for use in (lambda: read(spark, into), lambda: update(spark, events(tmp_path, "one"), into)):
         with pytest.raises(ArchiveTooOld, match=expected):
             use()
     for question in ("roots", "impact"):
         result = CliRunner().invoke(app, ["archive", question, "out.x", "--into", into])
         assert result.exit_code == 1
-        assert "have version 1: expected 2" in result.stderr
+        assert "have version 1: expected 3" in result.stderr
     assert json.loads(manifest.read_text()) == older
     archive = build(spark, f"{into}/{older['tables']['events']['path']}", into)
     assert [row.dataset for row in roots(archive, find_fields(archive, "out.x")).collect()] == ["/one"]

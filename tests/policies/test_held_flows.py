@@ -291,6 +291,28 @@ def test_a_walk_in_blocks_goes_on_over_past_links_from_where_it_was(
     assert len(walks) == 1
 
 
+def test_tables_that_are_made_anew_by_their_job_lead_to_who_read_them_before(store: Store) -> None:
+    """Events of each night come in turn: the stage has another source, the table is the same job's."""
+    store.ingest([filled("stage", "people.x", 0), filled("table", "stage.x", 1), filled("mart", "table.x", 2)])
+    change_tag(store, "p", "people", whole=True)
+    agree(store)
+    nights = [
+        filled("stage", "shop.x", 3, "other"),
+        filled("table", "stage.x", 4),
+        filled("late", "mart.x", 5),
+        filled("mart", "table.x", 6),
+        filled("stage", "people.x", 7),
+        filled("table", "stage.x", 8),
+    ]
+    reached = []
+    for one in nights:
+        store.ingest([one])
+        agree(store)
+        with store.read() as connection:
+            reached.append(len(Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)))
+    assert reached == [2, 1, 2, 1, 4, 4]
+
+
 def test_a_past_link_into_its_own_input_goes_when_it_held_for_less(store: Store) -> None:
     """Of ``INSERT OVERWRITE t SELECT … FROM t``: that it was read by itself does not hold it."""
     store.ingest([filled("t", "t.x", 0, "j2"), filled("t", "t.x", 5, "next"), filled("t", "shop.x", 7, "other")])

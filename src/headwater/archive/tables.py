@@ -25,8 +25,8 @@ from pyspark.sql.types import (
 
 from headwater.errors import ArchiveTooNew
 
-VERSION = 2
-"""The version of the tables, the second since there are ``replacements`` and ``last_at`` of edges.
+VERSION = 3
+"""The version of the tables, the third since there is ``before_at`` of replacements.
 
 It is in the metadata of every column, and in Iceberg a property of each table.
 """
@@ -238,10 +238,14 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "namespace": TableColumn(_TEXT, "its namespace", "dataset_namespace"),
                 "dataset": TableColumn(_TEXT, "its name"),
                 "run": TableColumn(_TEXT, "the run that replaced all of its rows, or may have", "by"),
+                **_JOB,
                 "at": TableColumn(_TIME, "when that run ended", "moment"),
                 "certain": TableColumn(_FLAG, "it did; false where its producer does not say so"),
                 "has_schema": TableColumn(_FLAG, "its events have the columns that the dataset has since"),
                 "restores": TableColumn(_FLAG, "the rows are those of an earlier version", "is_restored"),
+                "before_at": TableColumn(
+                    _TIME, "when the job's runs before it with lineage of the dataset had ended; NULL without any"
+                ),
             },
             ("dataset_id", "at"),
             key=("dataset_id", "run"),

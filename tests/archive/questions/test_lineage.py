@@ -108,6 +108,7 @@ def test_roots_lead_through_what_was_read_before_it_was_replaced(both: Both) -> 
 
 
 SOURCES = {"two.z": "157", "all.y": "1357", "first.y": "17", "third.y": "57", "last.y": "7", "wide.y": "37"}
+SOURCES |= {"table.x": "0", "mart.x": "08", "added.x": "089"}
 
 
 def of_nights(names: Iterable[str]) -> str:

@@ -17,11 +17,12 @@ ENDS = ("ended_at", *MARKS)
 """The columns that `with_ends` adds."""
 
 _REPLACEMENT = ("moment", "by", "certain")
+_JOB = ("job_namespace", "job_name")
 DATASET = ("dataset_id", "dataset_namespace", "dataset")
 
 
 def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
-    """The replacements of datasets by runs that succeeded, at their ends: rows of ``moment`` and ``by``, the run.
+    """The replacements of datasets by runs that succeeded, at their ends: rows of ``moment``, ``by``, the run, and job.
 
     Beside ``certain`` they have ``has_schema``, true of a run whose events contain the schema of the dataset, and
     ``is_restored``, true of one that restored a version of it.
@@ -34,11 +35,11 @@ def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite:
     certain = sf.lit(True) if believe_overwrite else sf.col("replaces") == ReplacedRows.ALL.value
     certain &= sf.col("restores").isNull()  # certain only where `headwater.archive.fold.restorations` finds the version
     writes = described.where("replaces IS NOT NULL")
-    ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
+    ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", *_JOB, sf.col("state_at").alias("moment"))
     of_schema, restored = (sf.col(name).isNotNull() for name in ("schema", "restores"))
     facts = {"certain": certain, "has_schema": of_schema, "is_restored": restored}
     found = writes.withColumns(facts).select("run", *DATASET, *facts).join(ended, "run")
-    key = (*DATASET, "moment", sf.col("run").alias("by"))
+    key = (*DATASET, "moment", sf.col("run").alias("by"), *_JOB)
     return found.groupBy(*key).agg(*(sf.max(name).alias(name) for name in facts))
 
 

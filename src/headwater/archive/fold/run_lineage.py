@@ -83,6 +83,23 @@ def lineage_by_run(lineage: DataFrame) -> DataFrame:
     return of_event.groupBy("run", *PAIR).agg(latest_shapes, *moments)
 
 
+def with_runs_before(replacements: DataFrame, lineage: DataFrame) -> DataFrame:
+    """Add ``before_at`` to replacements: when the runs of the job before, with lineage of the dataset, had ended.
+
+    It is NULL where there are none, or where the run that replaced has no lineage of the dataset itself.
+
+    Args:
+        replacements: rows of `headwater.archive.fold.replacements.replacements_of`.
+        lineage: rows of `lineage_by_run`.
+    """
+    earlier = Window.partitionBy(*PAIR).orderBy("since").rangeBetween(Window.unboundedPreceding, -1)
+    ended = sf.max("last").over(earlier).alias("ended_before")
+    of_runs = lineage.select(sf.col("run").alias("by"), "dataset_id", ended)
+    joined = replacements.join(of_runs, ["by", "dataset_id"], "left")
+    before = sf.when(sf.col("ended_before").isNotNull(), sf.least("ended_before", "moment"))
+    return joined.withColumn("before_at", before)
+
+
 def spans(lineage: DataFrame) -> DataFrame:
     """The spans of lineage of each job and output: ``since``, ``until`` (NULL of a current one), ``shapes``.
 

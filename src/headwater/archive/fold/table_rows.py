@@ -75,7 +75,7 @@ def folded_tables(
         "fields": replacements.with_left_out(frames.fields, frames.replacements),
         "column_edges": edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_"),
         "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_"),
-        "replacements": frames.replacements,
+        "replacements": run_lineage.with_runs_before(frames.replacements, by_run),
         "coverage": descriptions.coverage(frames.events, frames.runs),
     }
     for name in EDGES:

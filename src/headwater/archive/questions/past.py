@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import Edges, counted, materialized, reach, steps_inside
 from headwater.archive.tables import EDGES
+from headwater.model.time import FOREVER
 from headwater.store.questions import Direction
-from headwater.store.questions.walk.past import overlap, read_during, read_until
+from headwater.store.questions.walk.readings import READINGS_APART, overlap, read_during, read_until
 
 START = "start_id"
 """The column of the field that a walk began with."""
@@ -26,6 +27,7 @@ SEPARATOR = " "
 _INPUT = ("input_field_id", "input_dataset_id")
 _OUTPUT = ("output_field_id", "output_dataset_id")
 _NEAR = ("near_id", "near_dataset_id")
+_RENEWAL = "struct<at: bigint, before: bigint>"
 _READ = (*_NEAR, *_INPUT, "read_from", "read_to")
 
 
@@ -114,13 +116,13 @@ def past_edges(
     every = reduce(DataFrame.union, (_edges(fitting(tables[name]), carried) for name in EDGES))
     of_replaced = ends.select(sf.col("dataset_id").alias("output_dataset_id"))
     past = every.where("NOT current").join(of_replaced, "output_dataset_id", "left_semi")
-    spans, many = counted(past.withColumn("span_id", sf.concat(sf.lit("span "), sf.monotonically_increasing_id())))
-    if not many:
+    if past.isEmpty():
         return None
-    read_then = read_during(sf.col("held_from"), sf.col("held_to"))
+    parts = _parts(every.join(of_replaced, "output_dataset_id", "left_semi"), replaced)
+    spans, _ = counted(parts.withColumn("span_id", sf.concat(sf.lit("span "), sf.monotonically_increasing_id())))
     of_spans = spans.withColumns({"near_id": sf.col("span_id"), "near_dataset_id": _no_id()})
     reads = _read_now(every.where("current"), replaced, carried)
-    reads = reads.union(of_spans.select(*_NEAR, *_INPUT, *read_then, *carried)).toDF(*_READ, *carried)
+    reads = reads.union(of_spans.select(*_READ, *carried)).toDF(*_READ, *carried)
     reads = reads.join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
     reads = materialized(_reads_of(fields, reads.where("ended > read_from").select(*_READ, *carried)))
     inside = _inside(tables, reads)
@@ -156,7 +158,40 @@ def _edges(table: DataFrame, carried: Collection[str]) -> DataFrame:
     field = "output_field_id" if "output_field_id" in table.columns else sf.lit(None).cast("string")
     moments = {"held_from": "valid_from", "held_to": "valid_to", "last": "last_at"}
     times = (sf.unix_micros(one).alias(name) for name, one in moments.items())
-    return table.select(field, "output_dataset_id", *_INPUT, "current", "last_run", *times, *carried)
+    return table.select(field, "output_dataset_id", *_INPUT, *_of_job(), "current", "last_run", *times, *carried)
+
+
+def _parts(edges: DataFrame, replaced: DataFrame) -> DataFrame:
+    """The parts of the time in which edges held, without that of now (`store.questions.walk.readings`)."""
+    pair = ("output_dataset_id", "of_job_namespace", "of_job_name")
+    times = (sf.unix_micros("at").alias("at"), sf.unix_micros("before_at").alias("before"))
+    own = replaced.where("before_at IS NOT NULL")
+    own = own.select(sf.col("dataset_id").alias("output_dataset_id"), *_of_job(), sf.struct(*times).alias("renewal"))
+    newest = Window.partitionBy(*pair).orderBy(sf.desc("renewal.at"))
+    own = own.withColumn("place", sf.dense_rank().over(newest)).where(f"place <= {READINGS_APART}")
+    renewals = own.groupBy(*pair).agg(sf.sort_array(sf.collect_set("renewal")).alias("renewals"))
+    joined = edges.join(renewals, [*pair], "left")
+    held = sf.filter(
+        "renewals",
+        lambda one: (one["at"] > sf.col("held_from")) & (one["at"] <= sf.coalesce("held_to", sf.lit(FOREVER))),
+    )
+    anew = sf.when(sf.col("input_dataset_id") != sf.col("output_dataset_id"), held)
+    joined = joined.withColumn("renewals", sf.coalesce(anew, sf.array().cast(f"array<{_RENEWAL}>")))
+    starts = joined.withColumn("starts", sf.concat(sf.array("held_from"), sf.col("renewals.at")))
+    before = sf.transform("renewals", lambda one, place: _part(sf.col("starts")[place], one["at"], one["before"]))
+    last = _part(sf.element_at("starts", -1), sf.col("held_to"), None)
+    every = sf.when(sf.element_at("starts", -1) < sf.col("held_to"), sf.concat(before, sf.array(last))).otherwise(
+        before
+    )
+    found = starts.withColumn("part", sf.explode(every)).drop("held_from", "held_to", "renewals", "starts")
+    return found.select("*", "part.*").drop("part")
+
+
+def _part(start: Column, end: Column, last: Column | None) -> Column:
+    """A part from a moment to another, and when it was read: until the last of its runs, or during all of it."""
+    read = read_during(start, end) if last is None else read_until(start, last)
+    names = ("held_from", "held_to", "read_from", "read_to")
+    return sf.struct(*(one.alias(name) for one, name in zip((start, end, *read), names, strict=True)))
 
 
 def _read_now(edges: DataFrame, replaced: DataFrame, carried: Collection[str]) -> DataFrame:
@@ -178,6 +213,11 @@ def _behind(reads: DataFrame, spans: DataFrame, carried: Collection[str]) -> Dat
         for one in (of_field, of_dataset)
     )
     return reduce(DataFrame.union, found).distinct()
+
+
+def _of_job() -> tuple[Column, Column]:
+    """The job of a row, beside the columns that are carried."""
+    return sf.col("job_namespace").alias("of_job_namespace"), sf.col("job_name").alias("of_job_name")
 
 
 def _no_id() -> Column:

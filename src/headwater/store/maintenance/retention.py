@@ -7,6 +7,7 @@ A run goes whole or stays whole. It stays, however old, when
   coverage, and what may be guessed from the cut on;
 - it has the lineage that held at the cut, or later, or the schema that a dataset had at the cut;
 - it replaced the rows of a dataset, and none did so again before the cut;
+- it is one of the last of its job to replace the rows of a dataset, or the one before: their readings are kept apart;
 - it gave datasets or fields other names, without which older names mean nothing;
 - one of its events is the last with a facet of a dataset or job, or is not old enough;
 - a run that stays was started by it.
@@ -34,9 +35,11 @@ from sqlalchemy import (
     update,
 )
 
+from headwater.model.time import BEGINNING
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, trim
+from headwater.store.questions.walk.readings import READINGS_APART
 from headwater.store.sql.databases import rows_for
 from headwater.store.store import Store
 
@@ -59,6 +62,7 @@ def prunable(cut: int) -> ColumnElement[bool]:
         ~_states_lineage(cut),
         ~_states_schema(cut),
         ~_replaces(cut),
+        ~_renews(),
         ~_last_to_touch(),
         or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(cut)),
     )
@@ -147,6 +151,28 @@ def _replaces(cut: int) -> ColumnElement[bool]:
     return exists().where(mine.c.run_id == _RUN.c.id, or_(mine.c.at > cut, ~again.correlate(mine)))
 
 
+def _renews() -> ColumnElement[bool]:
+    """It parts the time in which an edge held, or is the run before (`headwater.store.questions.walk.readings`)."""
+    renewal, between = _LINEAGE.alias("renewal"), _LINEAGE.alias("between")
+    same = and_(renewal.c.job_id == _LINEAGE.c.job_id, renewal.c.output_id == _LINEAGE.c.output_id)
+    in_between = and_(between.c.job_id == _LINEAGE.c.job_id, between.c.output_id == _LINEAGE.c.output_id)
+    in_between = and_(in_between, between.c.at > _LINEAGE.c.at, between.c.at < renewal.c.at)
+    own = and_(same, renewal.c.at >= _LINEAGE.c.at, ~exists().where(in_between).correlate(_LINEAGE, renewal))
+    last = select(_RENEWED.c.at).where(
+        _RENEWED.c.job_id == renewal.c.job_id, _RENEWED.c.output_id == renewal.c.output_id, _replaced_by(_RENEWED)
+    )
+    last = last.order_by(_RENEWED.c.at.desc()).offset(READINGS_APART - 1).limit(1).correlate(renewal)
+    recent = renewal.c.at >= func.coalesce(last.scalar_subquery(), BEGINNING)
+    found = exists().where(own, _replaced_by(renewal), recent).correlate(_LINEAGE)
+    return exists().where(_LINEAGE.c.run_id == _RUN.c.id, found)
+
+
+def _replaced_by(run: FromClause) -> ColumnElement[bool]:
+    by = schema.replacement.alias(f"{run.name}_by")  # type: ignore[attr-defined]
+    mine = and_(by.c.dataset_id == run.c.output_id, by.c.at == run.c.at, by.c.run_id == run.c.run_id)
+    return exists().where(mine, by.c.certain).correlate(run)
+
+
 def _last_to_touch(succeeded_until: int | None = None) -> ColumnElement[bool]:
     """No later run of the job reads or writes one of its datasets, as it does; or none that had succeeded by then."""
     name = "touched" if succeeded_until is None else "succeeded"
@@ -158,6 +184,7 @@ def _last_to_touch(succeeded_until: int | None = None) -> ColumnElement[bool]:
     return exists().where(_TOUCH.c.run_id == _RUN.c.id, ~exists().where(same, of_job).correlate(_TOUCH, _RUN))
 
 
+_RENEWED = _LINEAGE.alias("renewed")
 _RUN = schema.run
 _SCHEDULE = schema.schedule
 _NAME = "retention"

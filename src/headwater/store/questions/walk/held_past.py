@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Select, exists, or_, select, true
+from sqlalchemy import Connection, Select, and_, exists, or_, select, true
 
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Span
@@ -59,15 +59,20 @@ class HeldPast:
         read = {row[0] for node in near for row in links.every_into(node)}
         columns = {self.steps.columns.get(node, node) for node in read}
         datasets = {*changed, *owners_of(links.connection, columns).values()}
-        found = rows_for(links.connection, datasets, _with_past)
-        known = {row.dataset_id for row in found} | (datasets & self.of_datasets.keys())
+        known = self.with_past(links.connection, datasets) | (datasets & self.of_datasets.keys())
+        known |= _made_anew(links.connection, datasets - known)
         return self._followed(links, bounds, known, _MOST_ROUNDS)
+
+    def with_past(self, connection: Connection, datasets: Collection[int]) -> set[int]:
+        """Return those of some datasets to which past links lead, of which parts of present ones are looked at."""
+        found = {row.dataset_id for row in rows_for(connection, datasets, _with_past)}
+        return found | {one for one in datasets if self.of_datasets.get(one)}
 
     def _followed(
         self, links: LinksNear, bounds: Bounds, waiting: set[int], rounds: int | None
     ) -> "tuple[HeldPast, set[int]] | None":
-        """Look at datasets, and then at those that past links have read which are others."""
-        held, ends = self, set[int]()
+        """Look at datasets, then at those that past links have read which are others, and at what is made of any."""
+        held, ends, looked_at = self, set[int](), set[int]()
         while waiting:
             if rounds == 0:
                 return None  # past links in a circle
@@ -81,7 +86,10 @@ class HeldPast:
             changed = {*gone, *new}
             ends |= {step[1] for step in changed}
             sources = {step[0] for step in changed if step[0] < FIRST_NODE}
+            below = {one for one, own in found.items() if own.keys() != old[one].keys()} | (waiting - looked_at)
+            looked_at |= waiting
             waiting = set(owners_of(links.connection, sources).values())
+            waiting |= _made_anew_of(links, held.with_past(links.connection, below))
         return held, ends
 
     def _steps_of(self, links: LinksNear, bounds: Bounds, datasets: Collection[int]) -> dict[int, dict[Row, Row]]:
@@ -96,7 +104,12 @@ class HeldPast:
         past.add_ended(ended)
         past.behind([*links.out_of(columns), *ended])
         found: dict[int, dict[Row, Row]] = {one: {} for one in datasets}
-        for link, held, column, reading in past.read_links():
+        every = list(past.read_links())
+        sources = owners_of(links.connection, {one.link[0] for one in every if past.is_part(one.link, one.held)})
+        before = self.with_past(links.connection, set(sources.values()))
+        for link, held, column, reading in every:
+            if past.is_part(link, held) and sources[link[0]] not in before:
+                continue  # all that comes to it comes by links of now
             node, own, how = self._node(link, held, column), found[owner[column]], reading.link
             own[link[0], node, *link[2:]] = link
             own.update(((node, end, *how[2:]), how) for end in self._ends(reading, links))
@@ -117,6 +130,23 @@ class HeldPast:
             node = self.nodes[place] = FIRST_NODE + len(self.nodes)
             self.places[node], self.steps.columns[node] = place, column
         return self.nodes[place]
+
+
+def _made_anew(connection: Connection, datasets: Collection[int]) -> set[int]:
+    """Return those of some datasets whose rows were replaced by a job that had written them before."""
+    before, own = schema.lineage.alias("before"), schema.lineage.alias("own")
+    by = and_(own.c.run_id == schema.replacement.c.run_id, own.c.output_id == _REPLACED)
+    earlier = exists().where(before.c.job_id == own.c.job_id, before.c.output_id == _REPLACED, before.c.at < own.c.at)
+    question = select(_REPLACED).distinct().join(own, by).where(schema.replacement.c.certain, earlier)
+    return {row.dataset_id for row in rows_for(connection, datasets, lambda some: question.where(_REPLACED.in_(some)))}
+
+
+def _made_anew_of(links: LinksNear, datasets: Collection[int]) -> set[int]:
+    """Return the datasets that are made of some, and whose rows were replaced."""
+    columns = {node for node in links.columns(datasets) if node > 0}
+    ends = {step[1] for step in links.out_of(columns)} if columns else set()
+    outputs = {*owners_of(links.connection, ends).values(), *(-end for end in ends if end < 0)}
+    return _made_anew(links.connection, outputs - set(datasets)) if outputs else set()
 
 
 def _with_past(some: Any) -> Select[Any]:

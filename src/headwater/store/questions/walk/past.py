@@ -9,14 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain, islice, takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, FromClause, Select, and_, func, select
+from sqlalchemy import BigInteger, Connection, FromClause, Select, Table, and_, func, literal, select
 
+from headwater.model.time import FOREVER
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Pair, Span, Tables, joined_spans
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.conditions import job_ids, kinds
 from headwater.store.questions.walk.edges import STEPS_INSIDE, Row
+from headwater.store.questions.walk.readings import Renewal, overlap, parts, read_for, read_until, renewals
 from headwater.store.sql.databases import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
@@ -24,28 +26,6 @@ _REPLACEMENT = schema.replacement.c
 _WAY = schema.transformation
 Owners = Callable[[Collection[int]], Mapping[int, int]]
 """The datasets of fields."""
-
-
-def read_until(since: Any, last: Any) -> tuple[Any, Any]:
-    """When a link of now was read: by the runs from one that ended at a moment to the last one, before each ended.
-
-    The moments are those of Python or of Spark; the second is not included, as in all spans.
-    """
-    return since - 1, last
-
-
-def read_during(start: Any, end: Any) -> tuple[Any, Any]:
-    """When a past link was read, which held from a moment to another; as `read_until`."""
-    return start - 1, end + 1
-
-
-def overlap(start: Any, end: Any, other_start: Any, other_end: Any) -> Any:
-    """Whether spans have a moment in common; of Python or of Spark.
-
-    >>> overlap(1, 3, *read_until(3, 4)), overlap(1, 3, *read_until(4, 4))
-    (True, False)
-    """
-    return (start < other_end) & (end > other_start)
 
 
 class Reading(NamedTuple):
@@ -84,6 +64,8 @@ class PastLinks:
         self._read: dict[int, list[Span]] = {}
         self._past: dict[Row, set[Span]] = {}
         self._ended: dict[Row, set[Span]] = {}
+        self._still: set[tuple[Row, Span]] = set()
+        self._renewals: dict[Pair, list[Renewal]] = {}
         self._inside: dict[int, set[Row]] = {}
         self._readings: dict[int, dict[Reading, None]] = {}
         self._dataset_of: dict[int, int] = {}
@@ -92,6 +74,10 @@ class PastLinks:
     def links(self) -> Collection[Row]:
         """All past links that were found."""
         return self._past.keys()
+
+    def is_part(self, link: Row, held: Span) -> bool:
+        """Whether a past link still holds, and has another part of its time now."""
+        return (link, held) in self._still
 
     def read_links(self) -> Iterator[ReadLink]:
         """Yield them with each link that has read what they had made."""
@@ -147,7 +133,7 @@ class PastLinks:
     def _spans(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Span | None, Span]]:
         """When the input of each link was read: by the last run where it replaced all rows, else by all of them.
 
-        A link of the past was in each span that it held, which is between the two.
+        A link of the past was for each part of the time in which it held (`headwater.store.questions.walk.readings`).
         """
         pairs = {(row[3], _dataset(row, owners)) for row in links}
         last: dict[Pair, Any] = {}
@@ -155,13 +141,14 @@ class PastLinks:
             last[run.job_id, run.output_id] = run
         runs = self._replacing({row.run_id for row in last.values()})
         since = self._since([row for row in links if row in self._ended or not self._anew(row, owners, last, runs)])
+        self._look_up_renewals({(row[3], _dataset(row, owners)) for row in links if row in self._ended})
         for row in links:
             run = last.get((row[3], _dataset(row, owners)))
             if run is not None and (row in since or row not in self._ended):
                 begin = run.at if self._anew(row, owners, last, runs) else min(since.get(row, run.at), run.at)
                 yield row, None, Span(*read_until(begin, run.at))
             for held in self._ended.get(row, ()):
-                yield row, held, Span(*read_during(*held))
+                yield row, held, read_for(held, self._renewals_of(row, owners))
 
     def _anew(self, row: Row, owners: Mapping[int, int], last: Mapping[Pair, Any], runs: Collection[Pair]) -> bool:
         """Whether all rows of a link's output are of its last run, and none of what was there before."""
@@ -191,23 +178,48 @@ class PastLinks:
         joined = {one: joined_spans(sorted(read)) for one, read in of_dataset.items()}
         found: dict[Row, None] = {}
         for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, joined, -1)):
-            for source, output, way, job, start, end in self._history(tables, outputs) if outputs else ():
-                row, held = (source, sign * output, way, job), Span(start, end)
-                if held not in self._past.get(row, ()) and any(_read_spans(outputs[output], held)):
-                    self._past.setdefault(row, set()).add(held)
-                    self._ended.setdefault(row, set()).add(held)
+            for row, one in self._parts(tables, outputs, sign, owners) if outputs else ():
+                if one not in self._past.get(row, ()) and any(_read_spans(outputs[sign * row[1]], one)):
+                    self._past.setdefault(row, set()).add(one)
+                    self._ended.setdefault(row, set()).add(one)
                     found[row] = None
         return list(found)
 
-    def _history(self, tables: Tables, outputs: Collection[int]) -> Iterator[tuple[int, ...]]:
-        table = tables.history
-        output = table.c.output_field if tables is FIELD_EDGES else table.c.output_dataset
-        how = (table.c.transformation_id, table.c.job_id, table.c.valid_from, table.c.valid_to)
+    def _parts(
+        self, tables: Tables, outputs: Collection[int], sign: int, owners: Mapping[int, int]
+    ) -> Iterator[tuple[Row, Span]]:
+        """Yield the links into outputs with each part of the time in which they held, without what is so now."""
+        every = [*self._held(tables.history, outputs, sign), *self._held(tables.current, outputs, sign)]
+        self._look_up_renewals({(row[3], _dataset(row, owners)) for row, _ in every})
+        renewed = {row[0] for row, _ in every if self._renewals[row[3], _dataset(row, owners)]}
+        inputs = {**owners, **self._owners(renewed)} if renewed else owners
+        for row, held in every:
+            found = [(row, one) for one in parts(held, self._renewals_of(row, inputs))]
+            self._still.update(found if held.end == FOREVER else ())
+            yield from found
+
+    def _look_up_renewals(self, pairs: set[Pair]) -> None:
+        new = pairs - self._renewals.keys()
+        found = renewals(self._connection, new) if new else {}
+        self._renewals |= {one: found.get(one, []) for one in new}
+
+    def _renewals_of(self, row: Row, owners: Mapping[int, int]) -> list[Renewal]:
+        """When a link's output was made anew by its job; not of itself, which it then is whenever it was read."""
+        found = self._renewals[row[3], _dataset(row, owners)]
+        return found if found and owners[row[0]] != _dataset(row, owners) else []
+
+    def _held(self, table: Table, outputs: Collection[int], sign: int) -> Iterator[tuple[Row, Span]]:
+        output = table.c.output_field if "output_field" in table.c else table.c.output_dataset
+        until = table.c.valid_to if "valid_to" in table.c else literal(FOREVER, BigInteger())
+        how = (table.c.transformation_id, table.c.job_id, table.c.valid_from, until)
         question = select(table.c.input_field, output, *how)
         if self._kinds:
             question = question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*self._kinds)
-        rows = rows_for(self._connection, outputs, lambda some: question.where(output.in_(some)))
-        return (tuple(row) for row in rows if not self._jobs or row.job_id in self._jobs)
+        for source, end, way, job, *held in rows_for(
+            self._connection, outputs, lambda some: question.where(output.in_(some))
+        ):
+            if not self._jobs or job in self._jobs:
+                yield (source, sign * end, way, job), Span(*held)
 
 
 def _read_spans(spans: list[Span], other: Span) -> Iterator[Span]:
