@@ -22,6 +22,8 @@ LINEAGE = "/api/v1/lineage"
 HIDDEN, SEEN = f"{WORD}-space", "sales"
 RUNS = ("of sales", "of another", "of the hidden")
 NAMED = {"description": f"the {WORD} one"}
+PARENT = "00000000-0000-4000-8000-00000000beef"
+"""A run of the hidden that its namespace has no event of."""
 ENDLESS = {"Last-Event-ID": "none of ours"}
 
 
@@ -85,8 +87,10 @@ def events() -> list[dict[str, Any]]:
     ]
     alias = {"namespace": f"{WORD}-hive", "name": f"{WORD}.out", "type": "TABLE"}
     out["facets"]["symlinks"] = {"identifiers": [alias]}
-    parent = {"run": {"runId": "00000000-0000-4000-8000-00000000beef"}, "job": {"namespace": HIDDEN, "name": WORD}}
-    mine = run_event("report", out, minute=2, run=RUNS[0], run_facets={"parent": parent})
+    before = {"run": run_event("x", run=RUNS[2])["run"], "job": {"namespace": HIDDEN, "name": WORD}}
+    other = {"run": {"runId": PARENT}, "job": {"namespace": HIDDEN, "name": WORD}}
+    facets = {"parent": {**other, "root": before}, "jobDependencies": {"upstream": [before, other]}}
+    mine = run_event("report", out, minute=2, run=RUNS[0], run_facets=facets)
     mine["job"]["namespace"] = SEEN
     mine["inputs"] = [hidden_dataset(), {"namespace": SEEN, "name": "/in"}]
     theirs = hidden_job(run_event("x", hidden_dataset(field(SEEN, "/in", "x")), minute=1, run=RUNS[2]))
@@ -215,7 +219,7 @@ def parts(request: str) -> set[str]:
 def test_no_answer_says_a_word_or_a_run_of_what_is_hidden(limited: TestClient) -> None:
     """No run of a hidden job even where it wrote what may be seen: by its id one may ask for lineage as of it."""
     found: dict[str, str] = {}
-    _, *hidden = ids(limited).values()
+    _, *hidden = [*ids(limited).values(), PARENT]
     answered = 0
     for request in requests(limited):
         answer = limited.get(request, headers=ENDLESS)
@@ -236,7 +240,7 @@ def test_no_answer_says_a_word_or_a_run_of_what_is_hidden(limited: TestClient) -
 def test_the_word_is_there_for_who_sees_all(limited: TestClient) -> None:
     store = limited.app.state.server.store  # type: ignore[attr-defined]
     paths: dict[str, bool] = {}
-    _, *hidden = ids(limited).values()
+    _, *hidden = [*ids(limited).values(), PARENT]
     runs: set[str] = set()
     with TestClient(create_app(ServerSettings(store.url))) as client:
         for request in requests(limited):

@@ -80,7 +80,8 @@ class Redaction:
         """Return JSON of events without the names of hidden objects and without descriptions of steps.
 
         An object is hidden by its ``namespace``. All of them become ``hidden`` and not tokens: whoever sends events
-        could try names. A list has one hidden field at most, so that those within hidden columns are not counted.
+        could try names. So does the id of a run beside a hidden job, as that of a parent. A list has one hidden field
+        at most, so that those within hidden columns are not counted.
         """
         if self.sees is None:
             return value
@@ -92,7 +93,11 @@ class Redaction:
         namespace, name = value.get("namespace"), value.get("name")
         if isinstance(namespace, str) and isinstance(name, str) and self._hides(namespace):
             return {member: HIDDEN for member in ("namespace", "name", "field") if isinstance(value.get(member), str)}
-        return {key: self._json_member(key, one) for key, one in value.items() if key != _OLD}
+        members = {key: self._json_member(key, one) for key, one in value.items() if key != _OLD}
+        run, job = members.get("run"), record(value.get("job")).get("namespace")
+        if isinstance(run, dict) and "runId" in run and isinstance(job, str) and self._hides(job):
+            members["run"] = run | {"runId": HIDDEN}
+        return members
 
     def answer(self, answer: Answer) -> Answer:
         """Return an answer with tokens for what is hidden, and without descriptions of steps."""

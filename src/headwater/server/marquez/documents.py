@@ -230,9 +230,12 @@ def job_version(
     }
 
 
+_PARENT = ("name", "namespace", "run_id")
+
+
 def _arguments(arguments: dict[str, str], redaction: Redaction) -> dict[str, str]:
     hidden = redaction.hides(Job(arguments.get("namespace", ""), ""))
-    return {name: value for name, value in arguments.items() if not hidden or name not in ("name", "namespace")}
+    return {name: value for name, value in arguments.items() if not hidden or name not in _PARENT}
 
 
 def _used(used: DatasetUse, facets: Mapping[tuple[str, str], Document], redaction: Redaction) -> Document:
