@@ -53,6 +53,23 @@ def test_make_targets_named_in_the_documents_exist(texts: dict[str, str]) -> Non
     assert named - targets == set()
 
 
+def test_tests_named_in_the_documents_exist(texts: dict[str, str]) -> None:
+    """Promises of a server stand beside the tests that hold them."""
+    named = {
+        page: set(re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", text))
+        for page, text in texts.items()
+        if page.endswith(".md")
+    }
+    assert {"docs/server.md", "docs/threat-model.md"} <= {page for page, tests in named.items() if tests}
+    missing = [
+        f"{page}: {path}::{test}"
+        for page, tests in named.items()
+        for path, test in sorted(tests)
+        if not re.search(rf"^ *def {test}\(", texts.get(path, ""), re.MULTILINE)
+    ]
+    assert missing == []
+
+
 def test_files_named_in_the_documents_exist(texts: dict[str, str]) -> None:
     documents = {name: texts[name] for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")}
     named = {path for text in documents.values() for path in re.findall(r"`((?:[\w-]+/)+[\w.-]*)`", text)}
