@@ -216,6 +216,11 @@ BY_HAND: list[list[dict[str, Any]]] = [
         run_event("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}, ["db.a"]), minute=2, run="3"),
         reads_whole(run_event("fails", written("c"), minute=4, run="4", state="FAIL"), "b"),
     ],
+    # Of two runs of a job that end together the latter restores a version that nobody knows, when nothing was there.
+    [
+        run_event("j1", written("empty", {"v": ["raw.x"]}, (), "SOME_ROWS"), minute=2, run="4"),
+        run_event("j1", written("empty", None, (), "SOME_ROWS <?"), minute=2, run="5"),
+    ],
 ]
 
 

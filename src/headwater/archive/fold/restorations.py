@@ -6,7 +6,7 @@ Datasets with restorations are few: the driver goes through their runs in order.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
@@ -17,6 +17,9 @@ from headwater.openlineage.reading.events import SUCCESSFUL
 
 Shapes = frozenset[tuple[str, int]]
 """Digests of lineage, each with the epoch of its names."""
+
+_NOTHING: list[Any] = [(None, 0)]
+"""The shapes of a run that brought back no lineage: it is a run of its job all the same, and the last one counts."""
 
 _RESTORED = "restored string, restored_dataset string"
 
@@ -142,7 +145,7 @@ def _with_restored_lineage(lineage: DataFrame, restored: list[Row], histories: d
     rows = [
         (row.run, "", 0, row.job_namespace, row.job_name, *(row[name] for name in OUTPUT), *shape, *[row.state_at] * 2)
         for row in restored
-        for shape in sorted(histories[row.dataset_id].lineage[row.run].shapes)
+        for shape in [*sorted(histories[row.dataset_id].lineage[row.run].shapes)] or _NOTHING
     ]
     own = lineage.sparkSession.createDataFrame([(row.run, row.dataset_id) for row in restored], _RESTORED)
     mine = (lineage.run == own.restored) & (lineage.dataset_id == own.restored_dataset)

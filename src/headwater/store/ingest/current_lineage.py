@@ -75,18 +75,23 @@ def recompute_current_lineage(ids: IdResolver, batch: Batch, *, believe_overwrit
         ids.flush()
         runs = [*_new_runs(ids, new, events), *again]
         runs.sort(key=lambda one: (one.run.state_at, one.run.uuid))
-        forgotten = _forgotten(ids.connection, runs)
+        forgotten = _forgotten(ids.connection, runs) if ids.rare.hidden_jobs else set()
         lineage = [(one, {} if one.run.id in forgotten else lineage_by_output(ids, one.events)) for one in runs]
         restored = _restored(ids, runs, events)
         replaced = [
             replacements_by_dataset(ids, one.run, one.events, restored, believe_overwrite=believe_overwrite)
             for one in runs
         ]
+        ids.rare = ids.rare._replace(
+            replacements=ids.rare.replacements or any(replaced),
+            restorations=ids.rare.restorations or bool(restored),
+        )
         streams = {one.run.id for one, outputs in lineage for of in outputs.values() if of.at != one.run.state_at}
         rows.summarize(streams | present)
         pairs = {(one.run.job_id, output) for one, outputs in lineage for output in outputs}
         _retract_outdated(ids, runs, replaced)
-        writer = LineageWriter(ids.connection, pairs, {dataset for some in replaced for dataset in some})
+        datasets_replaced = {dataset for some in replaced for dataset in some}
+        writer = LineageWriter(ids.connection, pairs, datasets_replaced, ends=ids.rare.replacements)
         for (one, outputs), datasets in zip(lineage, replaced, strict=True):
             for dataset in datasets if restored else ():
                 if (one.run.id, dataset) in restored and one.run.id not in forgotten:
@@ -96,13 +101,14 @@ def recompute_current_lineage(ids: IdResolver, batch: Batch, *, believe_overwrit
             for dataset in datasets.keys() - one.replaced.keys():
                 writer.replace(one.run, dataset, datasets[dataset])
         writer.flush()
-        _restore_again(ids, lineage, replaced)
+        if ids.rare.restorations:
+            _restore_again(ids, lineage, replaced)
 
 
 def _forgotten(connection: Connection, runs: list[RunToRecompute]) -> set[int]:
     """The runs whose job was forgotten after they ended: they have no lineage (`maintenance.forgotten_jobs`)."""
     hidden = dict(connection.execute(_HIDDEN_JOBS).all())
-    return {one.run.id for one in runs if one.run.state_at <= hidden.get(one.run.job_id, -1)} if hidden else set()
+    return {one.run.id for one in runs if one.run.state_at <= hidden.get(one.run.job_id, -1)}
 
 
 def _retract_outdated(ids: IdResolver, runs: list[RunToRecompute], replaced: list[Replaced]) -> None:
@@ -182,9 +188,11 @@ def _restore_again(
     for (one, outputs), datasets in zip(lineage, replaced, strict=True):
         for dataset in {*outputs, *datasets, *(row.output_id for row in one.lineage), *one.replaced}:
             changed[dataset] = min(one.run.state_at, changed.get(dataset, one.run.state_at))
-    again = later_restorations(ids.connection, changed, {one.run.id for one, _ in lineage})
-    _retract_datasets(ids, {dataset for _, dataset in again})
-    ids.rows.recompute(run for run, _ in again)
+    again, looked_at = later_restorations(ids.connection, changed), {one.run.id for one, _ in lineage}
+    outdated = {dataset for run, dataset in again if run not in looked_at}
+    _retract_datasets(ids, outdated)
+    # All of them: one whose job was forgotten has no lineage by which it would come along, and would be the next.
+    ids.rows.recompute(run for run, dataset in again if dataset in outdated)
 
 
 def _new_runs(ids: IdResolver, runs: Collection[int], events: Mapping[bytes, Event]) -> Iterator[RunToRecompute]:

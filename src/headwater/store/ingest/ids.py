@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
 
-from sqlalchemy import Connection, LargeBinary, Table, bindparam, insert, or_, select
+from sqlalchemy import Connection, LargeBinary, Table, bindparam, exists, insert, or_, select, text
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.model.names import (
@@ -37,7 +37,6 @@ _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"
 _FIELD_OF = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset")).limit(1)
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
 _RENAME = schema.field_rename.c
-_ANY_RENAME = select(_RENAME.dataset_id).limit(1)
 _RENAMES = select(_RENAME.at, _RENAME.former, _RENAME.present).where(_RENAME.dataset_id == bindparam("dataset"))
 _RENAMES = _RENAMES.order_by(_RENAME.at, _RENAME.former, _RENAME.present)
 _INSERT = insert(schema.field).returning(_FIELD.id)
@@ -49,15 +48,15 @@ _OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "desc
 
 
 class FieldIds:
-    """The ids of fields, read once and remembered; new ones go to ``rows``."""
+    """The ids of fields, read once and remembered; new ones go to ``rows``. ``renamed``: any field of a store was."""
 
-    def __init__(self, connection: Connection, rows: Rows) -> None:
+    def __init__(self, connection: Connection, rows: Rows, *, renamed: bool) -> None:
         self._connection = connection
         self._rows = rows
         self._fields: dict[int, DatasetFields] = {}
         self._renames: dict[int, tuple[FieldRename, ...]] = {}
         self._renamed: dict[tuple[int, bytes], int] = {}
-        self._nothing_renamed: bool | None = None
+        self._nothing_renamed = not renamed
         self._twins: dict[int, frozenset[str]] | None = None
 
     def id(self, dataset_id: int, name: str, at: int) -> int:
@@ -131,8 +130,6 @@ class FieldIds:
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
         """When which fields of a dataset got other names; most stores have none."""
-        if self._nothing_renamed is None:
-            self._nothing_renamed = self._connection.execute(_ANY_RENAME).first() is None
         if self._nothing_renamed:
             return ()
         if dataset_id not in self._renames:
@@ -249,6 +246,25 @@ def free_span(meanings: list[Meaning], at: int) -> tuple[int, int]:
     return since, min((one.since for one in meanings if one.since > at), default=FOREVER)
 
 
+class RareRows(NamedTuple):
+    """The rarer kinds of rows of which the store has at least one: statements about others would find nothing."""
+
+    reused_names: bool
+    field_renames: bool
+    hidden_jobs: bool
+    replacements: bool
+    restorations: bool
+
+
+_RARE = select(
+    exists(select(_NAME.id).where(_NAME.first_key.is_not(None))),
+    exists(select(_RENAME.at)),
+    exists(select(schema.job.c.id).where(schema.job.c.hidden_at.is_not(None))),
+    exists(select(schema.replacement.c.run_id)),
+    exists(select(schema.replacement.c.run_id).where(text("restores"))),  # as its index says it, for SQLite
+)
+
+
 class IdResolver:
     """The ids of what events name, read once and remembered; what is not there yet is added to ``rows``.
 
@@ -259,7 +275,8 @@ class IdResolver:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.rows = Rows()
-        self.fields = FieldIds(connection, self.rows)
+        self.rare = RareRows(*map(bool, connection.execute(_RARE).one()))
+        self.fields = FieldIds(connection, self.rows, renamed=self.rare.field_renames)
         self.merged_with_renames: set[int] = set()
         self._jobs: dict[Job, int] = {}
         self._runs: dict[str, RunRow] = {}

@@ -161,12 +161,18 @@ class Latest(NamedTuple):
 
 
 class LineageWriter:
-    """Collects the lineage of (job, output) pairs, and the replacements of datasets; `flush` writes all of it."""
+    """Collects the lineage of (job, output) pairs, and the replacements of datasets; `flush` writes all of it.
 
-    def __init__(self, connection: Connection, pairs: Collection[Pair], replaced: Collection[int] = ()) -> None:
+    ``ends`` says that there are replacements, of any dataset.
+    """
+
+    def __init__(
+        self, connection: Connection, pairs: Collection[Pair], replaced: Collection[int], *, ends: bool
+    ) -> None:
         self._connection = connection
         self._latest: dict[Pair, Latest | None] = {**_latest(connection, pairs)}
-        self._ends = latest_replacements(connection, {output for _, output in pairs}.union(replaced))
+        outputs = {output for _, output in pairs}.union(replaced)
+        self._ends = latest_replacements(connection, outputs) if ends else {}
         since = [(one, self._ends[one].at if one in self._ends else BEGINNING) for one in replaced]
         self._writers = writers_since(connection, since) if since else {}
         self._written: list[tuple[int, int, int, RunLineage]] = []

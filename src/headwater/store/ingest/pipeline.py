@@ -28,7 +28,6 @@ _NAME = schema.dataset_name
 _EVENT = schema.event
 _NEW_RUN: Values = {"parent_id": None, "state": "", "state_at": 0, "started_at": None, "engine": ""}
 _NAMED = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.id, _NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
-_ANY_LATER = select(_NAME.c.id).where(_NAME.c.first_key.is_not(None)).limit(1)
 _LONGEST_TEXT = 20_000  # of a statement or an error message; the whole of it stays in the event
 _NEW_OBJECTS = 500_000  # more than the events that wait to be written; Python's own 700 are less than one
 
@@ -98,8 +97,7 @@ def _load_runs(ids: IdResolver, runs: Mapping[str, Job]) -> None:
 def _load_names(ids: IdResolver, datasets: Iterable[Dataset]) -> None:
     keys = {key_of(one.namespace, one.name): one for one in datasets}
     meanings: dict[Dataset, list[Meaning]] = {one: [] for one in keys.values()}
-    later = ids.connection.execute(_ANY_LATER).first() is not None
-    for column in (_NAME.c.key, _NAME.c.first_key) if later else (_NAME.c.key,):
+    for column in (_NAME.c.key, _NAME.c.first_key) if ids.rare.reused_names else (_NAME.c.key,):
         for namespace, name, *meaning in rows_for(
             ids.connection,
             keys,

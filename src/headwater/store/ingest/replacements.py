@@ -175,7 +175,6 @@ def jobs_of(connection: Connection, dataset: int) -> list[int]:
     return list(connection.execute(question).scalars())
 
 
-_ANY = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.restores).limit(1)
 _RESTORATIONS = select(_REPLACEMENT.c.dataset_id, _REPLACEMENT.c.run_id, _REPLACEMENT.c.at).where(
     _REPLACEMENT.c.restores
 )
@@ -184,18 +183,10 @@ Restoration = tuple[int, int]
 """A run that restored (first), and the dataset."""
 
 
-def later_restorations(
-    connection: Connection, changed: Mapping[int, int], looked_at: Collection[int]
-) -> list[Restoration]:
-    """The restorations of datasets that ended at a moment or after it, by runs that are not ``looked_at``."""
-    if not changed or connection.execute(_ANY).first() is None:
-        return []
+def later_restorations(connection: Connection, changed: Mapping[int, int]) -> list[Restoration]:
+    """The restorations of datasets that ended at a moment or after it."""
     rows = rows_for(connection, changed, lambda some: _RESTORATIONS.where(_REPLACEMENT.c.dataset_id.in_(some)))
-    return [
-        (row.run_id, row.dataset_id)
-        for row in rows
-        if row.at >= changed[row.dataset_id] and row.run_id not in looked_at
-    ]
+    return [(row.run_id, row.dataset_id) for row in rows if row.at >= changed[row.dataset_id]]
 
 
 def earlier_writers(connection: Connection, dataset: int, before: int) -> list[tuple[int, int]]:
