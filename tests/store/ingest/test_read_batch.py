@@ -6,7 +6,7 @@ from typing import Any
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import Event, read_event
 from headwater.store.ingest.field_spelling import READ, WRITTEN
-from headwater.store.ingest.read import read_batch
+from headwater.store.ingest.pipeline import read_batch
 
 
 def event(words: Any, *outputs: Any, **more: Any) -> Event:

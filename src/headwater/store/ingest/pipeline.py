@@ -1,24 +1,22 @@
 """Takes OpenLineage events in: they are read, resolved to rows, and written; then lineage follows from all events."""
 
 import gc
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from headwater.model import Dataset, Job
+from headwater.model import Dataset, DatasetDescription, Job, SchemaField, Transformation
 from headwater.model.names import key_of
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL, Event, pack
 from headwater.store import schema
-from headwater.store.ingest.current_lineage import recompute_current_lineage
+from headwater.store.ingest.current_lineage import add_fields, lineage_events, recompute_current_lineage, run_of
 from headwater.store.ingest.datasets import datasets_across_renames, describe, joined_twins, resolve_names
 from headwater.store.ingest.field_spelling import READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver, Meaning, RunRow
-from headwater.store.ingest.read import Batch, read_batch
 from headwater.store.ingest.replay import replay_events
 from headwater.store.ingest.rows import Rows, Values
-from headwater.store.ingest.run_lineage import add_fields, lineage_events, run_of
 from headwater.store.ingest.tags import FACET, job_tags
 from headwater.store.ingest.write import update_run_summaries, write
 from headwater.store.sql.databases import new_ids, rows_for
@@ -41,7 +39,7 @@ def ingest(connection: Connection, events: Iterable[Event], *, believe_overwrite
     ids = _look_up(connection, batch)
     rows = _resolve(batch, ids)
     write(connection, rows)
-    recompute_current_lineage(ids, batch, believe_overwrite=believe_overwrite)
+    recompute_current_lineage(ids, {event.digest: event for event in batch.events}, believe_overwrite=believe_overwrite)
     update_run_summaries(connection, rows)
     return len(batch.events)
 
@@ -65,6 +63,78 @@ def _absent_events(connection: Connection, events: Iterable[Event]) -> list[Even
     rows = rows_for(connection, by_digest, lambda some: question.where(_EVENT.c.digest.in_(some)))
     present = {row.digest for row in rows}
     return [event for digest, event in by_digest.items() if digest not in present]
+
+
+class DescribedFields(NamedTuple):
+    """The fields of a dataset as an event has them: whether a reader's or a writer's, and when."""
+
+    by: int
+    dataset: Dataset
+    at: int
+    schema: Sequence[SchemaField]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields, in their order."""
+        return [field.name for field in self.schema]
+
+
+class Batch(NamedTuple):
+    """Events with all that they name, each once and in the order of the events.
+
+    ``runs`` are the runs by UUID, each with the job that the first event which names it says. ``plain_names`` are the
+    names of datasets that no event of the batch joins with another. ``renames`` is true when an event changes names,
+    or shows fields that differ in case only: then the order of events decides about what a name means.
+    """
+
+    events: Sequence[Event]
+    jobs: tuple[Job, ...]
+    runs: dict[str, Job]
+    transformations: tuple[Transformation, ...]
+    datasets: tuple[Dataset, ...]
+    plain_names: tuple[Dataset, ...]
+    fields: tuple[DescribedFields, ...]
+    renames: bool
+
+
+def read_batch(events: Sequence[Event]) -> Batch:
+    """Return what events name."""
+    runs: dict[str, Job] = {}
+    for event in events:
+        for uuid, job in _runs(event):
+            runs.setdefault(uuid, job)
+    lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
+    descriptions = [one for event in events for one in _descriptions(event)]
+    linked = {link.dataset for one in descriptions for link in one.symlinks}
+    named = dict.fromkeys(one.dataset for one in descriptions) | dict.fromkeys(linked)
+    return Batch(
+        events,
+        tuple(dict.fromkeys((*runs.values(), *(event.job for event in events)))),
+        runs,
+        tuple(dict.fromkeys(one for lineage in lineages for one in lineage.transformations)),
+        tuple(named | dict.fromkeys(one for lineage in lineages for one in lineage.sources)),
+        tuple(dict.fromkeys(one.dataset for one in descriptions if not one.symlinks and one.dataset not in linked)),
+        tuple(one for event in events for one in _fields(event)),
+        any(event.renames or event.twins for event in events),
+    )
+
+
+def _runs(event: Event) -> Iterator[tuple[str, Job]]:
+    """The runs that an event names: the run's parent comes first."""
+    if event.about.parent is not None and event.about.parent.run != event.run:
+        yield event.about.parent.run, event.about.parent.job
+    yield event.run, event.job
+
+
+def _descriptions(event: Event) -> Iterable[DatasetDescription]:
+    return (*event.inputs, *(output.description for output in event.outputs))
+
+
+def _fields(event: Event) -> Iterator[DescribedFields]:
+    described = [(WRITTEN, output.description) for output in event.outputs]
+    for by, one in (*described, *((READ, one) for one in event.inputs)):
+        if one.schema:
+            yield DescribedFields(by, one.dataset, event.at, one.schema)
 
 
 def _look_up(connection: Connection, batch: Batch) -> IdResolver:
