@@ -110,7 +110,7 @@ def _on_duckdb(source: Path, into: Path, cores: int) -> Watch:
 def _on_spark(source: Path, into: Path, cores: int) -> Watch:
     from headwater.archive import build
 
-    spark = session(cores, into.parent)
+    spark = session(cores, source, into.parent)
     try:
         with watching() as watch:
             build(spark, str(source), str(into), format="parquet", progress=lambda line: watch.step(_step(line)))
@@ -119,11 +119,15 @@ def _on_spark(source: Path, into: Path, cores: int) -> Watch:
         spark.stop()
 
 
-def session(cores: int, folder: Path, **more: str) -> Any:
-    """A local session with Spark's own defaults, except for the memory of its driver and where it keeps files."""
-    from pyspark.sql import SparkSession
+def session(cores: int, source: Path, folder: Path, **more: str) -> Any:
+    """The local session that `headwater archive build` makes for a source, with what its driver may use.
+
+    Without its options Java optimizes itself, also where an archive is too small for that to pay.
+    """
+    from headwater.cli import archive_questions
 
     settings = {
+        "spark.master": f"local[{cores}]",
         "spark.driver.memory": MEMORY,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -132,10 +136,7 @@ def session(cores: int, folder: Path, **more: str) -> Any:
         "spark.local.dir": f"{folder}/spark",
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("bench archive")
-    for key, value in (settings | more).items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    spark = archive_questions.session([f"{key}={value}" for key, value in (settings | more).items()], str(source))
     spark.sparkContext.setLogLevel("OFF")
     return spark
 

@@ -65,7 +65,7 @@ def _measured(folder: Path, rest: Sequence[bytes], cores: int, formats: Sequence
     from tests.connectors import LAKE
 
     settings = {key: value.format(folder=folder) for key, value in LAKE.items()}
-    spark = session(cores, folder, **settings)
+    spark = session(cores, folder / "events", folder, **settings)
     try:
         first = {one: _update(spark, folder, one) for one in formats}
         _put(folder / "events" / "2.ndjson", rest)
