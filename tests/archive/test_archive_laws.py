@@ -113,6 +113,11 @@ def under_its_other_name() -> dict[str, Any]:
 
 
 BY_HAND: list[list[dict[str, Any]]] = [
+    # At one moment a table gets another name, and a column of what had its name until then is renamed.
+    [
+        run_event("ddl", renamed("b", "a"), minute=1, run="1"),
+        run_event("ddl", renamed("b", "b", {"x": "y"}), minute=1, run="2"),
+    ],
     # A name ends while the other one goes on, and both are told of one dataset again.
     [
         run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),

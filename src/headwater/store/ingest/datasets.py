@@ -186,11 +186,14 @@ def joined_twins(ids: IdResolver, event: Event) -> set[int]:
 
 def _former(ids: IdResolver, output: WrittenDataset, at: int) -> Dataset:
     """A name of the dataset just before, which all its former names mean."""
-    described = output.description
-    former_of = {change.present: change.former for change in described.names}
-    former = former_of.get(described.dataset, described.dataset)
-    dataset_id(ids, former, at - 1, [Symlink(change.former) for change in described.names])
+    former = _former_name(output)
+    dataset_id(ids, former, at - 1, [Symlink(change.former) for change in output.description.names])
     return former
+
+
+def _former_name(output: WrittenDataset) -> Dataset:
+    described = output.description
+    return {change.present: change.former for change in described.names}.get(described.dataset, described.dataset)
 
 
 def _begin(ids: IdResolver, former: Dataset, output: WrittenDataset, at: int) -> None:
@@ -213,19 +216,20 @@ def _changed(event: Event) -> Iterator[Dataset]:
 
 
 def _has_later(ids: IdResolver, owner: int, event: Event) -> bool:
-    """Whether another event from that moment on, or lineage that holds from then on, is about a dataset."""
+    """Whether another event from that moment on is of a run that is about a dataset, or has lineage of it."""
     ids.flush()
     lineage, in_run, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
     later = select(_EVENT.id).where(_EVENT.at >= event.at, _EVENT.digest != event.digest)
-    questions = [
-        later.join(table, of_run == _EVENT.run_id).where(of_dataset == owner)
-        for table, of_run, of_dataset in (
-            (schema.run_dataset, in_run.run_id, in_run.dataset_id),
-            (schema.dataset_change, changed.run_id, changed.dataset_id),
-        )
-    ]
     outputs = {output for _, output in pairs_of_dataset(ids.connection, owner)}
-    questions.append(select(lineage.run_id).where(lineage.output_id.in_(outputs), lineage.at >= event.at))
+    questions = (
+        later.join(table, of_run == _EVENT.run_id).where(about)
+        for table, of_run, about in (
+            (schema.run_dataset, in_run.run_id, in_run.dataset_id == owner),
+            (schema.dataset_change, changed.run_id, changed.dataset_id == owner),
+            # Names in lineage mean what they do at its event, which may come after the end of its run.
+            (schema.lineage, lineage.run_id, lineage.output_id.in_(outputs)),
+        )
+    )
     return any(ids.connection.execute(question.limit(1)).first() for question in questions)
 
 
@@ -249,7 +253,8 @@ def describe(ids: IdResolver, event: Event, run_id: int) -> None:
             ids.rows.add_run_dataset((run_id, owner, True), has_lineage=owes_none)
             if version is not None:
                 ids.rows.add_version_schema((run_id, owner, True), event.at, version)
-        _call_fields(ids, owner, output, event.at)
+        if output.description.fields:  # of the dataset that had the name, which may be another's from this moment on
+            _call_fields(ids, dataset_id(ids, _former_name(output), event.at - 1), output, event.at)
 
 
 def _made_without_rows(event: Event, output: WrittenDataset) -> bool:
