@@ -129,7 +129,9 @@ def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_the
         spark.createDataFrame(described, "run string, replaces string, schema string, restores string").selectExpr(
             "*", *(f"'d' AS {name}" for name in DATASET)
         ),
-        spark.createDataFrame(runs, "run string, state string, state_at long"),
+        spark.createDataFrame(runs, "run string, state string, state_at long").selectExpr(
+            "*", "'demo' AS job_namespace", "run AS job_name"
+        ),
         believe_overwrite=believe,
     )
     rows = sorted((row.moment, row.by, row.certain, row.has_schema, row.is_restored) for row in found.collect())

@@ -1,7 +1,9 @@
 """A real Chromium, and what a test may not see in it: errors, and requests to other hosts."""
 
+import fcntl
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +25,10 @@ ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--font-render-hinting=none")
 def chromium() -> Iterator[Browser]:
     """Start the Chromium that is among the development packages of ``web/``; ``make page`` installs these."""
     node = ["node", "--input-type=module", "--eval", EXECUTABLE]
-    path = subprocess.run(node, cwd=WEB, capture_output=True, text=True, check=True).stdout.strip()
+    # It is unpacked where it is not yet: one process at a time, as no other may start what is still being written.
+    with Path(tempfile.gettempdir(), "headwater-tests-chromium.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        path = subprocess.run(node, cwd=WEB, capture_output=True, text=True, check=True).stdout.strip()
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
