@@ -41,14 +41,15 @@ RENAME = st.fixed_dictionaries(
     {
         "former": NAMES,
         "present": st.none() | NAMES,
-        # No two columns get one name: that is no rename, and of such nothing is promised.
-        "fields": st.dictionaries(COLUMNS, st.sampled_from(["x", "y", "z", "X", "Z"]), max_size=2).filter(
-            lambda some: len({name.lower() for name in some.values()}) == len(some)
-        ),
+        "fields": st.dictionaries(COLUMNS, st.sampled_from(["x", "y", "z", "X", "Z"]), max_size=2),
         "symlinks": st.dictionaries(st.just("t1"), st.sampled_from(["t1", "t2"]), max_size=1),
     }
 )
 CHANGE = st.tuples(RENAME, st.integers(0, 4), st.sampled_from(["COMPLETE", "COMPLETE", "FAIL"]))
+# Of an event in which two columns get one name, which is no rename, nothing is promised.
+POSSIBLE_CHANGE = CHANGE.filter(
+    lambda parts: len({name.lower() for name in parts[0]["fields"].values()}) == len(parts[0]["fields"])
+)
 
 
 def change(words: Any, parts: tuple[dict[str, Any], int, str]) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def test_order_batches_and_repetition_do_not_matter(
 @settings(max_examples=40, deadline=None)
 @given(
     parts=st.lists(EVENT, min_size=1, max_size=6),
-    changes=st.lists(CHANGE, min_size=1, max_size=4),
+    changes=st.lists(POSSIBLE_CHANGE, min_size=1, max_size=4),
     seed=st.randoms(use_true_random=False),
 )
 def test_order_does_not_matter_where_names_change(
