@@ -54,11 +54,18 @@ class Acme:
         return [found for plan in plans if (found := statement(decode_document(plan))).outputs]
 
     def run(self, logical: Any) -> Statement:
-        """The inputs and outputs of a command."""
+        """The inputs and outputs of a command; it is run again where its target was late to answer.
+
+        A connector has three seconds, which a busy machine may take from it.
+        """
         self.ran()
         self.frame(logical)
-        (found,) = self.ran()
-        return found
+        found = self.ran()
+        if not found:
+            self.frame(logical)
+            found = self.ran()
+        (statement_of_command,) = found
+        return statement_of_command
 
 
 @pytest.fixture(scope="session")
