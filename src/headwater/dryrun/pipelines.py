@@ -20,7 +20,6 @@ _STATEMENT = re.compile(
 _INSERT = re.compile(
     r"INSERT\s+INTO\s+(?P<target>[\w.`]+)\s+(?:BY\s+NAME\s+)?(?P<query>.*)\Z", re.IGNORECASE | re.DOTALL
 )
-_MISSING = "TABLE_OR_VIEW_NOT_FOUND"
 
 
 def specification(folder: Path) -> Path | None:

@@ -39,10 +39,10 @@ def keys_of(field: str) -> tuple[bytes, bytes]:
     return key_of(field), key_of(field.casefold())
 
 
-def touched_digest(read: Iterable[int], written: Iterable[int]) -> bytes | None:
+def digest_of_datasets(read: Iterable[int], written: Iterable[int]) -> bytes | None:
     """A digest of the datasets that a run read, and of those that it wrote; None when there are none.
 
-    >>> touched_digest([2, 1], []) == touched_digest([1, 2], []) != touched_digest([1], [2])
+    >>> digest_of_datasets([2, 1], []) == digest_of_datasets([1, 2], []) != digest_of_datasets([1], [2])
     True
     """
     sides = [",".join(map(str, sorted(ids))) for ids in (read, written)]

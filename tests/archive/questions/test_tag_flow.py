@@ -81,15 +81,20 @@ def arrivals(store: Store, rows: Sequence[Row], file: TagFile, at: datetime | No
     return {one for one in named if one[2] in compared}, right
 
 
-def test_they_arrive_where_the_store_has_them_arrive(built: Build, tmp_path: Path) -> None:
-    (tmp_path / "tags.yml").write_text(FILE)
-    file, events = read_tag_file(tmp_path / "tags.yml"), world(5)
-    archive = built(events)
-    with open_store(str(tmp_path / "lineage.db")) as store:
+def arrived(built: Build, events: list[Event], tags: str, folder: Path) -> tuple[list[Row], set[object]]:
+    """Return the rows of an archive of events, and what they say, which is what a store of these says."""
+    (folder / "tags.yml").write_text(tags)
+    file, archive = read_tag_file(folder / "tags.yml"), built(events)
+    with open_store(str(folder / "lineage.db")) as store:
         store.ingest(events)
         rows = file_flow(archive, file, today=TODAY, influence=True).collect()
         found, right = arrivals(store, rows, file, None)
     assert found == right
+    return rows, right
+
+
+def test_they_arrive_where_the_store_has_them_arrive(built: Build, tmp_path: Path) -> None:
+    rows, right = arrived(built, world(5), FILE, tmp_path)
     kinds = Counter((tag, kind) for tag, kind, _ in right)  # type: ignore[misc]
     assert all(kinds["whole", kind.value] for kind in Arriving), kinds
     assert kinds["made", "value"], kinds
@@ -151,14 +156,7 @@ def staged() -> list[Event]:
 
 
 def test_they_arrive_at_who_read_a_stage_while_it_had_them(built: Build, tmp_path: Path) -> None:
-    (tmp_path / "tags.yml").write_text(PAST)
-    file, events = read_tag_file(tmp_path / "tags.yml"), staged()
-    archive = built(events)
-    with open_store(str(tmp_path / "lineage.db")) as store:
-        store.ingest(events)
-        rows = file_flow(archive, file, today=TODAY, influence=True).collect()
-        found, right = arrivals(store, rows, file, None)
-    assert found == right
+    rows, _ = arrived(built, staged(), PAST, tmp_path)
     named = {f"{row.tag} {row.arriving} {row.dataset.lstrip('/')}.{row.field}" for row in rows}
     assert {"city value first.f", "city masked copied.x", "all value third.f"} <= named
     assert not {"city value third.f", "all value first.e", "city value counts.n", "all value counts.n"} & named

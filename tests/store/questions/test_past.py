@@ -100,7 +100,7 @@ def test_a_reader_has_the_rows_of_before_the_job_ran_again(store: Store, name: s
     assert roots(store, "mart") == expected
 
 
-def test_readings_of_nights_are_kept_apart(store: Store) -> None:
+def test_each_night_reads_what_the_stage_had_then(store: Store) -> None:
     """The stage is filled from another source each night; who reads the table a night late has that night alone."""
     every = [
         one

@@ -142,7 +142,8 @@ def past_edges(
 def _reads_of(fields: DataFrame | None, reads: DataFrame) -> DataFrame:
     if fields is None:
         return reads
-    return reads.join(fields, fields.field_id == reads.input_field_id, "left_semi")
+    wanted = fields.select(sf.col("field_id").alias("input_field_id"))
+    return reads.join(wanted, "input_field_id", "left_semi").select(*reads.columns)
 
 
 def _inside(tables: Mapping[str, DataFrame], reads: DataFrame) -> DataFrame:

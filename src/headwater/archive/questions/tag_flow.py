@@ -193,27 +193,24 @@ def _edges_with_effects(
     def effective(edges: DataFrame) -> DataFrame:
         return _with_effect(_uncut(edges, breakers), functions)
 
-    between, whole = (effective(archive[name].where(valid_at(at))) for name in EDGES)
-    fields = _fields(archive, _uncut(archive["dataset_edges"].where(valid_at(at)), breakers))
+    between, whole = (archive[name].where(valid_at(at)) for name in EDGES)
+    fields = _fields(archive, _uncut(whole, breakers))
     closed = [one.pattern for one in breakers if one.kind == "column"]
     open_fields = fields.join(_matching(archive, {"": closed}, {}), "field_id", "left_anti") if closed else fields
-    inside = steps_inside(archive, at).withColumn("effect", sf.lit(Arriving.VALUE.value))
-    of_fields = between.unionByName(inside, allowMissingColumns=True)
-    into = open_fields.select(sf.col("field_id").alias("output_field_id"))
+    value = {"effect": sf.lit(Arriving.VALUE.value)}
+    inside = steps_inside(archive, at).withColumns(value)
+    of_fields = effective(between).unionByName(inside, allowMissingColumns=True)
     ends = ("input_field_id", "input_dataset_id", "output_field_id", "output_dataset_id", "effect")
     frames = [
-        of_fields.select(*ends).join(into, "output_field_id", "left_semi").distinct(),
-        whole.select(*ends[:2], *ends[3:]).distinct(),
+        _into(open_fields, of_fields).select(*ends).distinct(),
+        effective(whole).select(*ends[:2], *ends[3:]).distinct(),
         open_fields.select(*_FIELD),
     ]
     with cached(frames) as of_moment:
         edges = Edges(*of_moment)
-        value = {"effect": sf.lit(Arriving.VALUE.value)}
-        past = (
-            past_edges(archive, lambda every: _into(edges.fields, effective(every)), value, edges.fields)
-            if at is None
-            else None
-        )
+        past = None
+        if at is None:
+            past = past_edges(archive, lambda every: _into(edges.fields, effective(every)), value, edges.fields)
         yield edges if past is None else past.with_edges(edges), fields
 
 
@@ -221,7 +218,7 @@ def _into(fields: DataFrame, edges: DataFrame) -> DataFrame:
     """The edges of a table that lead to some fields, or to whole datasets."""
     if "output_field_id" not in edges.columns:
         return edges
-    return edges.join(fields, fields.field_id == edges.output_field_id, "left_semi")
+    return edges.join(fields.select(sf.col("field_id").alias("output_field_id")), "output_field_id", "left_semi")
 
 
 def _fields(archive: Tables, whole: DataFrame) -> DataFrame:

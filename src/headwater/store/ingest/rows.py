@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from headwater.model import Dataset, Gap, Job
-from headwater.model.names import folded, key_of, keys_of, touched_digest
+from headwater.model.names import digest_of_datasets, folded, key_of, keys_of
 from headwater.openlineage.reading.facets import VersionSchema
 from headwater.openlineage.reading.grants import shown_run
 from headwater.store import schema
@@ -231,7 +231,7 @@ class Rows:
             waits = parent in self._new_runs and parent != row and parent not in rows
             now = values | {"parent_id": None} if waits else values
             columns = map(now.__getitem__, RUN_COLUMNS)
-            rows[row] = (row, uuid, *columns, touched_digest(*datasets[row]), shown_run(uuid))
+            rows[row] = (row, uuid, *columns, digest_of_datasets(*datasets[row]), shown_run(uuid))
             if not waits:
                 self._runs.pop(row, None)
         self._new_runs.clear()

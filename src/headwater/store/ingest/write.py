@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import Row as DatabaseRow
 
-from headwater.model.names import keys_of, touched_digest
+from headwater.model.names import digest_of_datasets, keys_of
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place
 from headwater.store.ingest.rows import RUN_COLUMNS, Row, Rows, with_moments
@@ -324,4 +324,4 @@ def update_run_summaries(connection: Connection, rows: Rows) -> None:
 def datasets_of_run(rows: Iterable[DatabaseRow[Any]]) -> bytes | None:
     """Return a digest of the datasets that a run read, and of those that it wrote; None when there are none."""
     read, written = ([row.dataset_id for row in rows if row.written is side] for side in (False, True))
-    return touched_digest(read, written)
+    return digest_of_datasets(read, written)

@@ -117,11 +117,6 @@ class Flow:
     transformations: Mapping[int, Transformation] = field(default_factory=dict)
     past: PastSteps | None = None
 
-    def past_columns(self) -> set[int]:
-        """Return the columns at which it arrived when somebody read them, by past links."""
-        nodes = chain.from_iterable(getattr(one, "past", ()) for one in self.arrived.values())
-        return set() if self.past is None else {self.past.columns[node] for node in nodes}
-
     def place(self, id_: int) -> Node:
         """Return the column of an id, and the path of the field within it."""
         return self.nodes.get(id_, (id_, ()))
