@@ -204,10 +204,11 @@ def world(namespace: str) -> str:
 
 def halves(many: int) -> tuple[list[list[Event]], list[Event]]:
     """Of each of many worlds the events, and of every fourth only some, whatever their times are; and those left."""
-    from .test_archive_laws import worlds  # which imports this file
+    from .test_archive_laws import STAGES, worlds  # which imports this file
 
     chance = random.Random(4)
     found = worlds(many)
-    cuts = [chance.randint(0, len(world)) if at % 4 == 0 else len(world) for at, world in enumerate(found)]
+    halved = range(0, len(found) - len(STAGES), 4)
+    cuts = [chance.randint(0, len(world)) if at in halved else len(world) for at, world in enumerate(found)]
     first = [world[:cut] for world, cut in zip(found, cuts, strict=True)]
     return first, [one for world, cut in zip(found, cuts, strict=True) for one in world[cut:]]
