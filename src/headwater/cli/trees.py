@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 from rich.text import Text
 
@@ -150,6 +152,10 @@ class Rows:
 
 
 Node = Column | KnownDataset | Rows
+Visit = tuple[Node, frozenset[int]]
+"""A column, or the rows of a dataset, and the nodes of a walk's readings that it stands for."""
+
+MOST_VISITS = 5_000  # lines with steps below, of a walk with readings: from then on it has each column once
 
 
 def walk_tree(graph: Graph) -> Branch:
@@ -174,21 +180,49 @@ class _Drawing:
 
     def tree(self) -> Branch:
         root = Branch(heading(self._graph.start, self._labels))
-        shown: set[Node] = set()
-        stack: list[tuple[Node, Branch]] = [(self._graph.start, root)]
+        shown: set[object] = set()
+        stack: list[tuple[Visit, Branch]] = [(self._visit(self._graph.start), root)]
         while stack:
-            node, branch = stack.pop()
-            if node in shown:
-                if any(True for _ in self._below(node)):
+            visit, branch = stack.pop()
+            if len(shown) > MOST_VISITS:
+                visit = visit[0], self._every(visit[0])
+            seen = self._seen(visit)
+            if seen in shown:
+                if any(True for _ in self._below(visit)):
                     branch.line.append("  ↑ shown above", style="dim")
                 continue
-            shown.add(node)
-            below = [(far, Branch(line)) for far, line in self._below(node)]
+            shown.add(seen)
+            below = [(far, Branch(line)) for far, line in self._below(visit)]
             branch.children += [child for _, child in below]
             stack += reversed(below)
         if not root.children:
             root.children.append(Branch(self._nothing()))
         return root
+
+    def _visit(self, node: Node) -> Visit:
+        return node, frozenset([node.id] if isinstance(node, Column) else ())
+
+    @cached_property
+    def _nodes(self) -> dict[Column | KnownDataset, set[int]]:
+        """The nodes that stand for a column, or for one of a dataset's, as they were read."""
+        found: dict[Column | KnownDataset, set[int]] = {}
+        for one, place in chain.from_iterable(self._graph.readings.values()):
+            column = self._graph.hops[place].input
+            for node in (column, column.dataset):
+                found.setdefault(node, set()).add(one)
+        return found
+
+    def _every(self, node: Node) -> frozenset[int]:
+        """Return all nodes that a column, or the rows of a dataset, may stand for."""
+        if isinstance(node, Column):
+            return self._visit(node)[1].union(self._nodes.get(node, ()))
+        dataset = node.dataset if isinstance(node, Rows) else node
+        return frozenset([-dataset.id]).union(self._nodes.get(dataset, ()))
+
+    def _seen(self, visit: Visit) -> object:
+        """Return what has steps of its own in the tree: a column that was read at several times has several."""
+        node, nodes = visit
+        return node, frozenset(step for one in nodes for step in self._graph.readings.get(one, ()))
 
     def _nothing(self) -> Text:
         end = self._graph.ends.get(self._graph.start) if isinstance(self._graph.start, Column) else None
@@ -196,25 +230,41 @@ class _Drawing:
             return Text(f"nothing before it: {evidence_text(end)}", style="dim")
         return Text("nothing known before it" if self._up else "nothing known after it")
 
-    def _below(self, node: Node) -> Iterator[tuple[Node, Text]]:
+    def _below(self, visit: Visit) -> Iterator[tuple[Visit, Text]]:
+        node, nodes = visit
         if isinstance(node, KnownDataset):
-            yield from self._rows(node)
-            yield from ((column, self._name(column)) for column in self._columns.get(node, ()))
-        for far, hops in self._onward.get(node, {}).items():
+            yield from self._rows(node, frozenset([-node.id]))
+            yield from ((self._visit(column), self._name(column)) for column in self._columns.get(node, ()))
+        for far, hops in self._steps(visit).items():
             several = [PathTransformation(one) for hop in hops for one in hop.transformations]
             jobs = via(dict.fromkeys(hop.job for hop in hops))
-            parts = (self._name(far), styled_transformations(several), styled_expressions(several), jobs)
+            parts = (self._name(far[0]), styled_transformations(several), styled_expressions(several), jobs)
             yield far, Text("  ").join(part for part in parts if part.plain)
-        if isinstance(node, Column) and node.dataset != self._graph.start:
-            yield from self._rows(node.dataset)
+        if isinstance(node, Column) and (node.dataset != self._graph.start or nodes != {node.id}):
+            yield from self._rows(node.dataset, nodes | {-node.dataset.id} if node.id in nodes else nodes)
         if not self._up and isinstance(node, Rows):
             columns = self._columns.get(node.dataset, ())
-            yield from ((column, self._name(column)) for column in columns if column in self._onward)
+            yield from ((self._visit(column), self._name(column)) for column in columns if column in self._onward)
 
-    def _rows(self, dataset: KnownDataset) -> Iterator[tuple[Node, Text]]:
-        rows = Rows(dataset)
-        if self._up and rows in self._onward:
-            yield rows, self._name(rows)
+    def _steps(self, visit: Visit) -> dict[Visit, list[Hop]]:
+        """Return the steps onward: those that were there when the nodes of the visit were read."""
+        node, nodes = visit
+        if not self._graph.readings:
+            return {self._visit(far): hops for far, hops in self._onward.get(node, {}).items()}
+        before = sorted((place, one) for near in nodes for one, place in self._graph.readings.get(near, ()))
+        found: dict[Column, dict[int, Hop]] = {}
+        read: dict[Column, set[int]] = {}
+        for place, one in before:
+            hop = self._graph.hops[place]
+            if hop.whole_dataset == isinstance(node, Rows):
+                found.setdefault(hop.input, {})[place] = hop
+                read.setdefault(hop.input, set()).add(one)
+        return {(column, frozenset(read[column])): list(hops.values()) for column, hops in found.items()}
+
+    def _rows(self, dataset: KnownDataset, nodes: frozenset[int]) -> Iterator[tuple[Visit, Text]]:
+        rows: Visit = Rows(dataset), nodes
+        if self._up and self._steps(rows):
+            yield rows, self._name(rows[0])
 
     def _name(self, node: Node) -> Text:
         if isinstance(node, Rows):

@@ -204,6 +204,14 @@ class End:
     near: tuple[Column, ...] = ()
 
 
+Readings = Mapping[int, tuple[tuple[int, int], ...]]
+"""The steps of a walk up by when each column was read, of one that met lineage of before.
+
+For each node the nodes before it, with the place of the hop between. Nodes are the ids of columns, those of whole
+datasets with a minus sign, and others: a column with what it had when it was read before.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """The result of a walk: columns with their distance from the start, and the hops between them.
@@ -211,7 +219,7 @@ class Graph:
     ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; ``nested`` where fields within
     columns were followed no further than to some events. It is empty when the walk is whole.
     ``sides`` are those of a walk both ways, whose distances are to the nearer side. ``ends`` are the columns that
-    nothing stands before, where they were asked for.
+    nothing stands before, where they were asked for; with them come the ``readings``, of a walk that met any.
     """
 
     start: Column | KnownDataset
@@ -221,6 +229,7 @@ class Graph:
     truncated: tuple[str, ...] = ()
     sides: Sides | None = None
     ends: Mapping[Column, End] = field(default_factory=dict)
+    readings: Readings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Walks from a name as answers: with a value for each column and hop, in ids, and by dataset."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,14 +18,16 @@ from headwater.store.questions.answers import (
     Direction,
     EdgeType,
     Graph,
+    Hop,
     KnownDataset,
     Node,
+    Readings,
     Sides,
 )
 from headwater.store.questions.ends import ends_of
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lookup.find import Name, find
-from headwater.store.questions.walk.closure import Closure, bare_datasets, joined
+from headwater.store.questions.walk.closure import Closure, as_read, bare_datasets, joined
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.guesses import GUESS_ID, follows_guesses
 from headwater.store.questions.walk.nested import walk_nodes
@@ -103,7 +105,7 @@ def walk_from(
 ) -> Graph:
     """The columns upstream or downstream of a column, or of every column of a dataset, and the hops between.
 
-    With ``ends`` a walk up has what is known of the columns that nothing stands before.
+    With ``ends`` a walk up has what is known of the columns that nothing stands before, and its readings.
 
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
@@ -113,8 +115,25 @@ def walk_from(
         columns = names.columns(connection, closure.distance, bounds.as_of, closure.nodes)
         distance = {columns[one]: far for one, far in closure.distance.items()}
         hops = named_hops(connection, closure.links, columns, transformations, bounds.as_of)
-        known = ends_of(connection, closure, columns, bounds) if ends and direction is Direction.UP else {}
-        return Graph(start, direction, distance, hops, closure.truncated, closure.sides, known)
+        upward = ends and direction is Direction.UP
+        known = ends_of(connection, closure, columns, bounds) if upward else {}
+        readings = _readings(closure, hops) if upward else {}
+        return Graph(start, direction, distance, hops, closure.truncated, closure.sides, known, readings)
+
+
+def _readings(closure: Closure, hops: Collection[Hop]) -> Readings:
+    if not closure.ended:
+        return {}
+    place = {
+        ends: at for at, ends in enumerate(dict.fromkeys((one.input, one.output, one.job) for one in closure.links))
+    }
+    assert len(place) == len(hops)
+    walked, past = as_read(closure)
+    before: dict[int, dict[tuple[int, int], None]] = {}
+    for row in walked.rows:
+        source, output, _, job = past.real.get(row, row)
+        before.setdefault(row[1], {})[row[0], place[source, output, job]] = None
+    return {node: tuple(some) for node, some in before.items()}
 
 
 @dataclass(frozen=True, slots=True)
