@@ -47,6 +47,16 @@ REFUSED = (
     ("open('/dev/mem', 'r+b')", "open", "it would change /dev/mem"),
     ("import sqlite3; sqlite3.connect('new.db')", "sqlite3.connect", "it would change new.db"),
 )
+COPIER = "one = t.Thread(None, shutil.copy, 'a', ('there.txt', 'new.txt')); one.start(); one.join()"
+READER = "P(1, 'a').submit(r.urlopen, 'http://127.0.0.1:9').exception()"
+IN_THREADS = (
+    (f"import shutil, threading as t; {COPIER}", "open", "it would change new.txt"),
+    (
+        f"from concurrent.futures import ThreadPoolExecutor as P; import urllib.request as r; {READER}",
+        "socket.connect",
+        "it would reach 127.0.0.1",
+    ),
+)
 HARMLESS = (
     "assert open('there.txt').read() == 'there'",
     "open('inside/new.txt', 'w').close()",
@@ -54,7 +64,7 @@ HARMLESS = (
     "import sqlite3; sqlite3.connect(':memory:')",
     "open('/dev/stdout', 'w').close()",
     "import os; os.kill(os.getpid(), 0)",
-    "import platform; platform.processor()",
+    "import platform; platform.processor(); platform.architecture()",
     "import os; os.makedirs('inside/a/b')",
 )
 Refusals = dict[str, tuple[list[list[str]], bool]]
@@ -67,7 +77,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
     folder = tmp_path_factory.mktemp("audited")
     (folder / "inside").mkdir()
     (folder / "there.txt").write_text("there")
-    command = [sys.executable, "-c", AUDITED, "inside", *(code for code, *_ in REFUSED), *HARMLESS]
+    command = [sys.executable, "-c", AUDITED, "inside", *(code for code, *_ in (*REFUSED, *IN_THREADS)), *HARMLESS]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert sorted(one.name for one in folder.iterdir()) == ["inside", "there.txt"]
@@ -78,6 +88,14 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
 @pytest.mark.parametrize(("code", "event", "reason"), REFUSED)
 def test_a_call_that_changes_something_is_refused(refused: Refusals, code: str, event: str, reason: str) -> None:
     assert refused[code] == ([["job.py:1", event, reason]], event == "os.mkdir")
+
+
+@pytest.mark.parametrize(("code", "event", "reason"), IN_THREADS)
+def test_a_thread_without_a_line_of_the_job_is_refused(refused: Refusals, code: str, event: str, reason: str) -> None:
+    ((place, *rest),), ended = refused[code]
+    assert rest == [event, reason]
+    assert place.startswith("thread a")
+    assert ended
 
 
 @pytest.mark.parametrize("code", HARMLESS)

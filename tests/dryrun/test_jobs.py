@@ -33,6 +33,7 @@ if __name__ == "__main__":
 
 DECIDED = f"""{SPARK}
 import os, socket, subprocess
+from pyspark.streaming import StreamingContext
 orders = spark.read.parquet("lake/orders")
 if orders.count() > 1:
     orders.write.parquet("lake/several")
@@ -47,6 +48,7 @@ for call in (
     lambda: os.remove("lake.py"),
     lambda: subprocess.run(["touch", "left.txt"]),
     lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
+    lambda: StreamingContext(spark.sparkContext, 1).start(),
 ):
     try:
         call()
@@ -90,6 +92,7 @@ def test_what_data_or_the_world_decides_is_named_with_its_line(lake: DryJobs) ->
         (at("os.remove"), "os.remove"),
         (at("subprocess.run"), "subprocess.Popen"),
         (at("socket.create_connection"), "socket.connect"),
+        (at("StreamingContext(spark"), "StreamingContext.start"),
         (at("orders.rdd.map"), "RDD.collect"),
     ]
     never_ran = [(f"{one['file']}:{one['first']}", one["last"] - one["first"]) for one in report["unexecuted"]]

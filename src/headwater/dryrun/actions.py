@@ -112,6 +112,7 @@ class Actions:
         """Begin; PySpark is imported by this."""
         wrap_methods(self._wrappers())
         when_imported("pyspark.ml", self._watch_fits)
+        when_imported("pyspark.streaming", self._watch_streams)
 
     def _wrappers(self) -> Wrappers:
         from pyspark import RDD
@@ -276,6 +277,21 @@ class Actions:
 
         fits = [(Estimator, "fit"), (ChiSquareTest, "test"), (Correlation, "corr"), (KolmogorovSmirnovTest, "test")]
         wrap_methods(dict.fromkeys(fits, functools.partial(self._noting, "a model of invented rows")))
+
+    def _watch_streams(self, _: ModuleType) -> None:
+        from pyspark.streaming import StreamingContext
+
+        wrap_methods({(StreamingContext, "start"): self._not_started})
+
+    def _not_started(self, original: Any) -> Any:
+        """Streams of RDDs never end, and are refused as actions of RDDs are."""
+
+        def start(context: Any) -> Any:
+            site, call = place(), f"StreamingContext.{original.__name__}"
+            self._findings.refuse(site, call, "a DStream runs functions of the job")
+            raise DryRunError(f"{call} is refused in a dry run (at {site}): it runs the job's functions.")
+
+        return start
 
     def _of_workers(self, original: Any) -> Any:
         def init(udf: Any, func: Any, *args: Any, **kwargs: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
-from headwater.dryrun.places import is_of_job, place
+from headwater.dryrun.places import is_line_of_job, place, place_of_thread
 from headwater.dryrun.report import Findings
 from headwater.errors import DryRunError
 
@@ -56,7 +56,10 @@ class Audit:
 
     def start(self) -> None:
         """Begin; an audit hook stays until the process ends. A job goes on without a folder that it may not make."""
-        platform.processor()  # starts a program the first time; libraries ask for it while they are imported
+        # Both start a program, the former the first time alone; libraries ask for them while they are imported
+        platform.processor()
+        platform.architecture = functools.cache(platform.architecture)
+        platform.architecture()
         os.mkdir = _refused_quietly(os.mkdir)
         sys.addaudithook(self._hook)
 
@@ -67,7 +70,8 @@ class Audit:
         self._inside = True
         try:
             reason = check(arguments, self._folder)
-            site = "" if reason is None or (event in _OF_JVM and _is_of_spark()) else place()
+            ours = reason is None or (event in _OF_JVM and _is_of_spark())
+            site = "" if ours else place() or place_of_thread()
         finally:
             self._inside = False
         if reason is not None and site:
@@ -100,7 +104,7 @@ def _checks() -> Mapping[str, _Check]:
 def _is_of_spark() -> bool:
     """Whether PySpark itself does it, for its JVM: code of it or of py4j comes before any of the job."""
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and not is_of_job(frame.f_code.co_filename):
+    while frame is not None and not is_line_of_job(frame):
         if str(frame.f_globals.get("__name__")).startswith(_OF_SPARK):
             return True
         frame = frame.f_back

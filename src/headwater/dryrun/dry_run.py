@@ -96,7 +96,8 @@ def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = 
     """
     chosen = options or Options()
     parts(job)
-    with tempfile.TemporaryDirectory(prefix="headwater-plan-") as name:
+    # A JVM that ends still has files in it
+    with tempfile.TemporaryDirectory(prefix="headwater-plan-", ignore_cleanup_errors=True) as name:
         folder = Path(os.path.realpath(name))
         (folder / "tmp").mkdir()
         (folder / ANSWERS).write_text(json.dumps(dict(chosen.answers)), "utf-8")
@@ -117,7 +118,9 @@ def _run(words: list[str], folder: Path, options: Options) -> int:
         done = subprocess.run(
             command,
             cwd=checkout.folder if checkout else None,
-            env=_environment(folder, tuple(checkout.imports()) if checkout else ()),
+            env=_environment(
+                folder, jvms.folder if jvms else folder / "tmp", tuple(checkout.imports()) if checkout else ()
+            ),
             pass_fds=(jvms.stdin,) if jvms else (),
             stdout=sys.stderr,
             stdin=subprocess.DEVNULL,
@@ -133,11 +136,12 @@ def _run(words: list[str], folder: Path, options: Options) -> int:
     return done.returncode
 
 
-def _environment(folder: Path, imports: Sequence[str]) -> dict[str, str]:
-    """This environment without headwater's settings, with temporary files in ``folder``, and imports from elsewhere."""
+def _environment(folder: Path, jvm_folder: Path, imports: Sequence[str]) -> dict[str, str]:
+    """This environment without headwater's settings, with other places of temporary files and of imports."""
     found = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
     found |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
-    found["SPARK_SUBMIT_OPTS"] = f"{_QUICK} {found.get('SPARK_SUBMIT_OPTS', '')}".strip()
+    of_jvm = f'{_QUICK} "-Djava.io.tmpdir={jvm_folder}"'
+    found["SPARK_SUBMIT_OPTS"] = f"{of_jvm} {found.get('SPARK_SUBMIT_OPTS', '')}".strip()
     if imports:
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (*imports, found.get("PYTHONPATH"))))
     home = None if has_java() else java_home()

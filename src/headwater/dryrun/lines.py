@@ -74,7 +74,8 @@ class Lines:
     def _is_watched(self, file: str) -> bool:
         found = self._of_job.get(file)
         if found is None:
-            found = self._of_job[file] = is_of_job(file) and os.path.realpath(file).startswith(self._folder)
+            whole = os.path.realpath(file)
+            found = self._of_job[file] = whole in self._job or (is_of_job(file) and whole.startswith(self._folder))
         return found
 
 

@@ -17,6 +17,7 @@ from headwater.capture.attach import attach
 from headwater.dryrun.actions import Actions
 from headwater.dryrun.audit import Audit
 from headwater.dryrun.files import Files
+from headwater.dryrun.landlock import confine, start_programs_unconfined
 from headwater.dryrun.lines import Lines
 from headwater.dryrun.pipelines import run_pipeline, specification
 from headwater.dryrun.places import name_of, place, place_of_error
@@ -38,7 +39,9 @@ def run(folder: Path, job: Path, arguments: list[str]) -> None:
         attach(events=str(folder / EVENTS), quiet=True)
         actions.start()
         Files(findings, schemas).start()
+        start_programs_unconfined()
         Audit(str(folder), findings).start()
+        confine(str(folder))
         sys.argv[:] = [str(job), *arguments]
         sys.path[0] = str(home)
         lines.start()
