@@ -128,6 +128,21 @@ def test_a_tag_that_no_column_has_and_a_selector_that_fits_nothing_are_findings(
     assert checks("forbid: {tags: [pii.emial], reach: ['report/*']}, may_be_empty: true").findings == ()
 
 
+def test_tags_of_a_file_that_fit_nothing_are_named(checks: Checks) -> None:
+    tags = TAGS.replace("[landing/people.mail]}", "[landing/people.mail, lake/contacts.emial]}", 1)
+    note = "tags.yml:3:46: 'lake/contacts.emial' fits nothing in the store: pii.email is not put there."
+    assert [one.rpartition("/")[2] for one in checks(f"{FORBID}}}", tags=tags).notes if "emial" in one] != []
+    assert checks(f"{FORBID}}}", tags=tags).notes[0].endswith(f"{note} Did you mean 'lake/contacts.email'?")
+    tags = tags.replace("people.mail, lake", "people.male, lake", 1)
+    (finding,) = checks(f"{FORBID}}}", tags=tags.replace("pii.email", "pii.post")).findings
+    assert finding.message.startswith("no column has the tag 'pii.*': what is declared for it at ")
+    assert finding.message.endswith("tags.yml:3:3 fits nothing in the store.")
+    (finding,) = checks(
+        "forbid: {tags: [pii.pots], reach: ['reports/*']}", tags=tags.replace("pii.email", "pii.post")
+    ).findings
+    assert finding.message == "no column has the tag 'pii.pots'. Did you mean 'pii.post'?"
+
+
 def test_a_warning_does_not_fail_a_check(checks: Checks) -> None:
     checked = checks(f"{FORBID}}}, severity: warning, message: no addresses")
     assert (len(checked.findings), checked.failed) == (1, False)

@@ -94,7 +94,7 @@ def apply(
     verb = "would be " if dry_run else ""
     print_lines([f"{done.added} {verb}added, {done.removed} {verb}removed, {done.unchanged} unchanged"])
     for one in done.unmatched:
-        note(f"{one.place}: {one.selector!r} fits nothing in the store: {one.tag} is not put there.{one.near}")
+        note(str(one))
     if done.unmatched:
         raise typer.Exit(1)
 

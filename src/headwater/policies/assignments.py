@@ -43,6 +43,9 @@ class Unmatched:
     place: Place
     near: str
 
+    def __str__(self) -> str:
+        return f"{self.place}: {self.selector!r} fits nothing in the store: {self.tag} is not put there.{self.near}"
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:

@@ -58,7 +58,8 @@ def _findings(store: Store, policy: Policy, today: date) -> tuple[list[Finding],
         flows = Flows(connection, policy.tags, today)
         lineage = Lineage(store, connection, flows, replace(flows, influence=True, _flows={}))
         found = [_waived(one, policy, today) for rule in policy.rules for one in check_rule(rule, lineage)]
-        notes = [f"{one.place}: {one} cuts nothing." for one in flows.unused_breakers()]
+        notes = [str(one) for one in flows.unmatched]
+        notes += [f"{one.place}: {one} cuts nothing." for one in flows.unused_breakers()]
     expired = [one for one in policy.tags.breakers if one.expires < today]
     notes += [f"{one.place}: {one} has expired: it holds no more." for one in expired]
     for waiver in policy.waivers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job, Transformation
-from headwater.policies.assignments import declared
+from headwater.policies.assignments import Assignments, Unmatched, declared
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import Names, fits, fits_job
 from headwater.policies.tag_file import Breaker, TagFile, TagName
@@ -79,7 +79,7 @@ class Flows:
 
         Those of tagged datasets are among them; none where a dataset has no known column.
         """
-        more = declared(self.every, self.file)[0] if self.file.tags else {}
+        more = self._of_file[0]
         targets = targets_in_store(self.connection)
         declared_on: dict[TagName, set[Target]] = {}
         for (target, _), tag in more.items():
@@ -91,6 +91,15 @@ class Flows:
             seen = frozenset(id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names))
             targets = {tag: some.within(seen) for tag, some in targets.items()}
         return {tag: self._start(some) for tag, some in targets.items() if some}
+
+    @property
+    def unmatched(self) -> tuple[Unmatched, ...]:
+        """The selectors of the file's tags that fit nothing."""
+        return self._of_file[1]
+
+    @cached_property
+    def _of_file(self) -> tuple[Assignments, tuple[Unmatched, ...]]:
+        return declared(self.every, self.file) if self.file.tags else ({}, ())
 
     def tagged(self, tag: TagName) -> frozenset[Node]:
         """Return the columns with a tag, and fields within columns."""

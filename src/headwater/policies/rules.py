@@ -14,7 +14,7 @@ from headwater.policies.findings import Finding
 from headwater.policies.flows import Flows, TagPath
 from headwater.policies.owners import OWNER, owners_of_datasets
 from headwater.policies.policy_file import Rule
-from headwater.policies.selectors import Names
+from headwater.policies.selectors import Names, fits
 from headwater.policies.sql_checks import rows_of
 from headwater.store import Store, schema
 from headwater.store.questions import Bounds, Covered, Direction, coverage, names
@@ -89,9 +89,7 @@ def check_rule(rule: Rule, lineage: Lineage) -> list[Finding]:
 def _unmatched(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     for word in (*rule.settings.get("tags", ()), *rule.settings.get("tag", ())):
         if rule.kind != "require_tag" and not lineage.flows.fitting([word.text]):
-            known = [str(one) for one in lineage.flows.tags]
-            near = nearest(word.text, known) if known else "The store has no tags."
-            why = f"no column has the tag {word.text!r}. {near}"
+            why = f"no column has the tag {word.text!r}{_why_none(word.text, lineage.flows)}"
             yield Finding(rule, word.text, why, about=f"tag {word.place.line}", word=word)
     for key in ("columns", "reach", "datasets", "writes", "from"):
         for word in rule.settings.get(key, ()):
@@ -99,6 +97,16 @@ def _unmatched(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
             if not match([word.text]):
                 why = f"{key}: {word.text!r} fits nothing in the store.{lineage.every.near(word.text)}"
                 yield Finding(rule, word.text, why, about="selector", word=word)
+
+
+def _why_none(tag: str, flows: Flows) -> str:
+    """Return the end of a sentence on a tag that is on no column: its selectors fit nothing, or it is not known."""
+    names = {one.name: one.place for one in flows.file.tags}
+    own = [str(place) for name, place in names.items() if fits([tag], name.tag) or fits([tag], str(name))]
+    if own:
+        return f": what is declared for it at {', '.join(own)} fits nothing in the store."
+    known = sorted({str(one) for one in (*flows.tags, *names)})
+    return f". {nearest(tag, known) if known else 'The store has no tags.'}"
 
 
 def _forbid(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
