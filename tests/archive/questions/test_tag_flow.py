@@ -16,7 +16,7 @@ from headwater.policies.tag_file import TagFile, read_tag_file
 from headwater.store import Store, open_store
 from headwater.store.questions.walk.tag_walk import Arriving
 from tests.archive.conftest import MOMENT, THEN, Both, Build, Event, clear_fields
-from tests.store.conftest import run_event, written
+from tests.store.conftest import ITEMS, nested, packed, run_event, written
 
 pytestmark = pytest.mark.spark
 TODAY = date(2026, 6, 1)
@@ -160,3 +160,30 @@ def test_they_arrive_at_who_read_a_stage_while_it_had_them(built: Build, tmp_pat
     named = {f"{row.tag} {row.arriving} {row.dataset.lstrip('/')}.{row.field}" for row in rows}
     assert {"city value first.f", "city masked copied.x", "all value third.f"} <= named
     assert not {"city value third.f", "all value first.e", "city value counts.n", "all value counts.n"} & named
+
+
+def test_a_tag_on_a_leaf_is_on_its_column(built: Build, tmp_path: Path) -> None:
+    tags = "price: {columns: [orders.items.price]}, rate: {columns: ['*.rate']}, none: {columns: [orders.items.weight]}"
+    closing = f"breakers: [{{column: clean.items.price, tags: [rate], {TERMS}}}]"
+    (tmp_path / "tags.yml").write_text(f"version: 1\ntags: {{{tags}}}\n{closing}\n")
+    leaves = {f"items.{leaf}": [f"orders.items.{leaf}"] for leaf in ("price", "sku", "tax.rate")}
+    taken = {"total": ["clean.items.price AGGREGATION"], "label": ["clean.items.sku"]}
+    events = [
+        run_event("pack", packed()),
+        run_event("copy", nested("clean", leaves, {"items": ITEMS}), minute=1, run="copy"),
+        run_event("take", nested("gold", taken), minute=2, run="take"),
+    ]
+    file, archive = read_tag_file(tmp_path / "tags.yml"), built(events)
+    found = {
+        f"{row.tag} {row.dataset.lstrip('/')}.{row.field}" for row in file_flow(archive, file, today=TODAY).collect()
+    }
+    with open_store(str(tmp_path / "lineage.db")) as store:
+        store.ingest(events)
+        with store.read() as connection:
+            flows = Flows(connection, file, TODAY, guess=False)
+            paths = [path for tag in flows.tags for path in flows.paths(tag, tuple(Arriving))]
+    right = {f"{one.tag} {one.column.dataset.dataset.name[1:]}.{one.column.name.split('.')[0]}" for one in paths}
+    assert {"price clean.items", "price gold.total"} <= right
+    assert right <= found
+    assert {"price gold.total", "price gold.label", "rate gold.label"} <= found
+    assert not {one for one in found if one.startswith("none ")}

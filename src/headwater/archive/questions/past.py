@@ -100,7 +100,7 @@ def past_edges(
     tables: Mapping[str, DataFrame],
     fitting: Callable[[DataFrame], DataFrame] = lambda edges: edges,
     carried: Mapping[str, Column] = MappingProxyType({}),
-    fields: DataFrame | None = None,
+    readings: Callable[[DataFrame], DataFrame] = lambda reads: reads,
 ) -> PastEdges | None:
     """The spans of edges that were read before their datasets were replaced; None where there are none.
 
@@ -109,7 +109,7 @@ def past_edges(
         fitting: returns the edges of one of its tables that count, with further columns.
         carried: those of these columns that are needed, each with its value for a step inside a dataset, which leads
             from the field ``column`` to the one that the edge has read.
-        fields: those by ``field_id`` behind which past edges are wanted; all of them without it.
+        readings: returns those of some readings, of ``input_field_id``, behind which past edges are wanted.
     """
     replaced = tables["replacements"].where("certain")
     ends = replaced.groupBy("dataset_id").agg(sf.max(sf.unix_micros("at")).alias("ended"))
@@ -124,26 +124,17 @@ def past_edges(
     reads = _read_now(every.where("current"), replaced, carried)
     reads = reads.union(of_spans.select(*_READ, *carried)).toDF(*_READ, *carried)
     reads = reads.join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
-    reads = materialized(_reads_of(fields, reads.where("ended > read_from").select(*_READ, *carried)))
+    reads = materialized(readings(reads.where("ended > read_from")).select(*_READ, *carried))
     inside = _inside(tables, reads)
-    own = inside.withColumns(
-        {"near_id": sf.col("step_id"), "near_dataset_id": _no_id(), "input_field_id": sf.col("column_id")}
-    )
-    own = _reads_of(fields, own)
-    reads = reads.union(own.select(*_READ, *(one.alias(name) for name, one in carried.items())))
+    ids = {"near_id": sf.col("step_id"), "near_dataset_id": _no_id(), "input_field_id": sf.col("column_id")}
+    own = readings(inside.withColumns(ids).withColumns(dict(carried)))
+    reads = reads.union(own.select(*_READ, *carried))
     behind, many = counted(_behind(reads, spans, carried))
     if not many:
         return None
     steps = inside.select(*_NEAR, sf.col("step_id").alias("span_id"), *carried)
     steps = steps.join(behind.select(sf.col("near_id").alias("span_id")), "span_id", "left_semi")
     return PastEdges(spans, behind.union(steps.select(*behind.columns)), tuple(carried))
-
-
-def _reads_of(fields: DataFrame | None, reads: DataFrame) -> DataFrame:
-    if fields is None:
-        return reads
-    wanted = fields.select(sf.col("field_id").alias("input_field_id"))
-    return reads.join(wanted, "input_field_id", "left_semi").select(*reads.columns)
 
 
 def _inside(tables: Mapping[str, DataFrame], reads: DataFrame) -> DataFrame:

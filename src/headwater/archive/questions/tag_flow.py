@@ -5,20 +5,21 @@ out the columns with the value.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import reduce
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import Edges, cached, materialized, reach, steps_inside, valid_at
-from headwater.archive.questions.past import past_edges
+from headwater.archive.questions.past import PastEdges, past_edges
 from headwater.archive.tables import EDGES
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.names import folded
+from headwater.model.nested_fields import nested_name, paths_within
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import fits_job, pattern_of, plain
 from headwater.policies.tag_file import Breaker, TagFile, TagName
@@ -56,7 +57,8 @@ def tag_flow(
         influence: whether INDIRECT edges are followed too.
         at: the lineage of that moment; of now without it.
     """
-    return _named(_arrivals(archive, start, breakers, influence=influence, at=at))
+    with _flowing(archive, [tuple(breakers)], at) as flowing:
+        return _named(_arrivals(start, flowing.under(0), flowing.names, influence=influence))
 
 
 def file_flow(
@@ -78,18 +80,30 @@ def file_flow(
     """
     starts, found = tagged_fields(archive, file), list[DataFrame]()
     waiting = {TagName(one.masked_as) for one in file.tags if one.masked_as} | {one.name for one in file.tags}
-    while waiting:
-        made = {file.masked_as(one.tag) for one in waiting}
-        ready = {one for one in waiting if one.value or one.tag not in made}
-        waiting -= ready
-        for breakers, tags in _by_breakers(file, ready, today or datetime.now(UTC).date()).items():
-            own = starts.where(sf.col("tag").isin([str(one) for one in tags]))
-            arrived = _arrivals(archive, own, breakers, influence=influence, at=at)
-            found.append(arrived)
-            for one in (one for one in tags if file.masked_as(one.tag)):
-                masked = arrived.where((sf.col("tag") == str(one)) & (sf.col("arriving") == Arriving.MASKED.value))
-                starts = starts.unionByName(masked.select(sf.lit(file.masked_as(one.tag)).alias("tag"), *_FIELD))
+    breakers = _breakers(file, waiting, today or datetime.now(UTC).date())
+    sets = list(dict.fromkeys(breakers.values()))
+    with _flowing(archive, sets, at) as flowing:
+        while waiting:
+            made = {file.masked_as(one.tag) for one in waiting}
+            ready = {one for one in waiting if one.value or one.tag not in made}
+            waiting -= ready
+            for place, of_set in enumerate(sets):
+                tags = [one for one in sorted(ready, key=str) if breakers[one] == of_set]
+                if not tags:
+                    continue
+                own = starts.where(sf.col("tag").isin([str(one) for one in tags]))
+                arrived = _arrivals(own, flowing.under(place), flowing.names, influence=influence)
+                found.append(arrived)
+                starts = reduce(DataFrame.unionByName, _made_by_masking(file, tags, arrived), starts)
     return _named(_without_overruled(reduce(DataFrame.unionByName, found), starts, file))
+
+
+def _made_by_masking(file: TagFile, tags: Collection[TagName], arrived: DataFrame) -> Iterator[DataFrame]:
+    """The fields with the tag that a masked form has, for each of some tags that arrived."""
+    for one in tags:
+        if made := file.masked_as(one.tag):
+            masked = arrived.where((sf.col("tag") == str(one)) & (sf.col("arriving") == Arriving.MASKED.value))
+            yield masked.select(sf.lit(made).alias("tag"), *_FIELD)
 
 
 def _without_overruled(arrivals: DataFrame, starts: DataFrame, file: TagFile) -> DataFrame:
@@ -107,26 +121,20 @@ def _without_overruled(arrivals: DataFrame, starts: DataFrame, file: TagFile) ->
     return arrivals.join(stricter, same & kinds, "left_anti")
 
 
-def _by_breakers(file: TagFile, tags: Collection[TagName], today: date) -> dict[tuple[Breaker, ...], list[TagName]]:
-    found: dict[tuple[Breaker, ...], list[TagName]] = {}
-    for one in sorted(tags, key=str):
-        found.setdefault(tuple(b for b in file.breakers if b.holds(one.tag, today)), []).append(one)
-    return found
+def _breakers(file: TagFile, tags: Collection[TagName], today: date) -> dict[TagName, tuple[Breaker, ...]]:
+    return {one: tuple(b for b in file.breakers if b.holds(one.tag, today)) for one in sorted(tags, key=str)}
 
 
-def _arrivals(
-    archive: Tables, start: DataFrame, breakers: Collection[Breaker], *, influence: bool, at: datetime | None
-) -> DataFrame:
-    with _edges_with_effects(archive, breakers, at) as (edges, names):
-        values = reach(start.select(*_TAG, *_FIELD), _only(edges, {Arriving.VALUE}), Direction.DOWN, carried=_TAG)
-        found = values.where("distance > 0").withColumn("arriving", sf.lit(Arriving.VALUE.value))
-        for first, passing in _WALKS if influence else _WALKS[:1]:
-            begun = _only(edges, {first}).steps(values, Direction.DOWN, _TAG)
-            begun = begun.join(values, [*_TAG, "field_id"], "left_anti")
-            rest = reach(begun, _only(edges, passing), Direction.DOWN, carried=_TAG, without=values)
-            rest = rest.withColumn("distance", sf.col("distance") + 1)
-            found = found.unionByName(rest.withColumn("arriving", sf.lit(first.value)))
-        return materialized(found.join(names.drop("dataset_id"), "field_id"))
+def _arrivals(start: DataFrame, edges: Edges, names: DataFrame, *, influence: bool) -> DataFrame:
+    values = reach(start.select(*_TAG, *_FIELD), _only(edges, {Arriving.VALUE}), Direction.DOWN, carried=_TAG)
+    found = values.where("distance > 0").withColumn("arriving", sf.lit(Arriving.VALUE.value))
+    for first, passing in _WALKS if influence else _WALKS[:1]:
+        begun = _only(edges, {first}).steps(values, Direction.DOWN, _TAG)
+        begun = begun.join(values, [*_TAG, "field_id"], "left_anti")
+        rest = reach(begun, _only(edges, passing), Direction.DOWN, carried=_TAG, without=values)
+        rest = rest.withColumn("distance", sf.col("distance") + 1)
+        found = found.unionByName(rest.withColumn("arriving", sf.lit(first.value)))
+    return materialized(found.join(names.drop("dataset_id"), "field_id"))
 
 
 def _named(arrivals: DataFrame) -> DataFrame:
@@ -135,21 +143,27 @@ def _named(arrivals: DataFrame) -> DataFrame:
 
 
 def tagged_fields(archive: Tables, file: TagFile) -> DataFrame:
-    """Return the fields with the tags of a file: rows (tag, field_id, dataset_id); all of a tagged dataset."""
+    """Return the fields with the tags of a file: rows (tag, field_id, dataset_id); all of a tagged dataset.
+
+    A tag on a field within a column is on the column, as edges of archives are between columns.
+    """
     columns = {str(one.name): [word.text for word in one.columns] for one in file.tags}
     wholes = {str(one.name): [word.text for word in one.datasets] for one in file.tags}
-    return _matching(archive, columns, wholes)
+    return _matching(archive, columns, wholes, within=True)
 
 
-def _matching(archive: Tables, columns: Mapping[str, list[str]], wholes: Mapping[str, list[str]]) -> DataFrame:
-    """The fields that selectors of each tag fit, by any name of their datasets."""
+def _matching(
+    archive: Tables, columns: Mapping[str, list[str]], wholes: Mapping[str, list[str]], *, within: bool = False
+) -> DataFrame:
+    """The fields that selectors of each tag fit, or ``within`` which fit a field, by any name of their datasets."""
     of_columns, of_wholes = (
         {tag: pattern_of(some) for tag, some in selectors.items()} for selectors in (columns, wholes)
     )
     # Of functions with hints of types Spark makes others than plain ones
-    tags = sf.udf(lambda names, field: _tags_of(names, field, of_columns, of_wholes), "array<string>")
-    fields = archive["fields"].select(*_FIELD, "name").join(_present_names(archive), "dataset_id")
-    return fields.select(sf.explode(tags("names", "name")).alias("tag"), *_FIELD)
+    tags = sf.udf(lambda names, field, kind: _tags_of(names, field, kind or "", of_columns, of_wholes), "array<string>")
+    kind = sf.col("type") if within else sf.lit("")
+    fields = archive["fields"].select(*_FIELD, "name", kind.alias("kind")).join(_present_names(archive), "dataset_id")
+    return fields.select(sf.explode(tags("names", "name", "kind")).alias("tag"), *_FIELD)
 
 
 def _present_names(archive: Tables) -> DataFrame:
@@ -170,9 +184,12 @@ def _present_names(archive: Tables) -> DataFrame:
     return last.join(lasting, "dataset_id", "left_semi").select("dataset_id", present.alias("names"))
 
 
-def _tags_of(names: list[tuple[str, str]], field: str, of_columns: Patterns, of_wholes: Patterns) -> list[str]:
+def _tags_of(
+    names: list[tuple[str, str]], field: str, kind: str, of_columns: Patterns, of_wholes: Patterns
+) -> list[str]:
     texts = [folded(Dataset(*one)) for one in names]
-    full = [f"{text}.{plain(field)}" for text in texts]
+    called = [field, *(nested_name((field, *path)) for path in paths_within(kind))]
+    full = [f"{text}.{plain(one)}" for text in texts for one in called]
     fitting = {tag for tag, one in of_columns.items() if any(map(one.fullmatch, full))}
     return sorted(fitting | {tag for tag, one in of_wholes.items() if any(map(one.fullmatch, texts))})
 
@@ -183,42 +200,86 @@ def _only(edges: Edges, effects: Collection[Arriving]) -> Edges:
     return replace(edges, of_fields=edges.of_fields.where(among), of_datasets=edges.of_datasets.where(among))
 
 
-@contextmanager
-def _edges_with_effects(
-    archive: Tables, breakers: Collection[Breaker], at: datetime | None
-) -> Iterator[tuple[Edges, DataFrame]]:
-    """The edges of a moment with what flows over each, those that breakers cut left out, and the names of fields."""
-    functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
+@dataclass(frozen=True, slots=True)
+class _Flowing:
+    """Edges over which tags flow under some sets of breakers: in ``flows`` what does, by the place of the set.
 
-    def effective(edges: DataFrame) -> DataFrame:
-        return _with_effect(_uncut(edges, breakers), functions)
+    Args:
+        edges: those of a moment; ``closed`` of their fields are the sets that close a field.
+        past: those that were read before they were replaced.
+        names: the names of fields.
+    """
+
+    edges: Edges
+    past: PastEdges | None
+    names: DataFrame
+
+    def under(self, place: int) -> Edges:
+        """Return the edges under one of the sets, with what flows over each as ``effect``."""
+
+        def own(frame: DataFrame) -> DataFrame:
+            return frame.withColumn("effect", sf.col("flows")[place]).where("effect IS NOT NULL").drop("flows")
+
+        fields = self.edges.fields.where(~sf.array_contains("closed", place)).select(*_FIELD)
+        edges = Edges(own(self.edges.of_fields), own(self.edges.of_datasets), fields)
+        if self.past is None:
+            return edges
+        return PastEdges(own(self.past.spans), own(self.past.behind), ("effect",)).with_edges(edges)
+
+
+@contextmanager
+def _flowing(archive: Tables, sets: Sequence[Collection[Breaker]], at: datetime | None) -> Iterator[_Flowing]:
+    """The edges of a moment over which tags flow under each of some sets of breakers; they are looked for once."""
+    closed = _closed(archive, sets)
+
+    def flowing(edges: DataFrame) -> DataFrame:
+        found = _uncut(_with_flows(edges, sets), sets)
+        return _without(found, closed, "output_field_id") if "output_field_id" in edges.columns else _passable(found)
 
     between, whole = (archive[name].where(valid_at(at)) for name in EDGES)
-    fields = _fields(archive, _uncut(whole, breakers))
-    closed = [one.pattern for one in breakers if one.kind == "column"]
-    open_fields = fields.join(_matching(archive, {"": closed}, {}), "field_id", "left_anti") if closed else fields
-    value = {"effect": sf.lit(Arriving.VALUE.value)}
-    inside = steps_inside(archive, at).withColumns(value)
-    of_fields = effective(between).unionByName(inside, allowMissingColumns=True)
-    ends = ("input_field_id", "input_dataset_id", "output_field_id", "output_dataset_id", "effect")
+    names = _fields(archive, whole)
+    values = {"flows": sf.array(*[sf.lit(Arriving.VALUE.value)] * len(sets))}
+    inside = _without(steps_inside(archive, at).withColumns(values), closed, "output_field_id")
+    of_fields = flowing(between).unionByName(inside, allowMissingColumns=True)
+    ends = ("input_field_id", "input_dataset_id", "output_field_id", "output_dataset_id", "flows")
     frames = [
-        _into(open_fields, of_fields).select(*ends).distinct(),
-        effective(whole).select(*ends[:2], *ends[3:]).distinct(),
-        open_fields.select(*_FIELD),
+        of_fields.select(*ends).distinct(),
+        flowing(whole).select(*ends[:2], *ends[3:]).distinct(),
+        names.select(*_FIELD).join(closed, "field_id", "left").withColumn("closed", _places("closed")),
     ]
     with cached(frames) as of_moment:
-        edges = Edges(*of_moment)
         past = None
         if at is None:
-            past = past_edges(archive, lambda every: _into(edges.fields, effective(every)), value, edges.fields)
-        yield edges if past is None else past.with_edges(edges), fields
+            past = past_edges(archive, flowing, values, lambda reads: _without(reads, closed, "input_field_id"))
+        yield _Flowing(Edges(*of_moment), past, names)
 
 
-def _into(fields: DataFrame, edges: DataFrame) -> DataFrame:
-    """The edges of a table that lead to some fields, or to whole datasets."""
-    if "output_field_id" not in edges.columns:
-        return edges
-    return edges.join(fields.select(sf.col("field_id").alias("output_field_id")), "output_field_id", "left_semi")
+def _closed(archive: Tables, sets: Sequence[Collection[Breaker]]) -> DataFrame:
+    """The fields that breakers close, each with the places of the sets in which one does."""
+    columns = {str(place): [one.pattern for one in some if one.kind == "column"] for place, some in enumerate(sets)}
+    found = _matching(archive, {place: some for place, some in columns.items() if some}, {})
+    found = found.groupBy("field_id").agg(sf.collect_set(sf.col("tag").cast("int")).alias("closed"))
+    return materialized(found) if any(columns.values()) else found.where("false")
+
+
+def _without(edges: DataFrame, closed: DataFrame, end: str) -> DataFrame:
+    """The edges over which something flows in a set that does not close the field at one end."""
+    found = edges.join(closed.withColumnRenamed("field_id", end), end, "left")
+    return _passable(_cutting(found, "closed"))
+
+
+def _cutting(edges: DataFrame, places: str) -> DataFrame:
+    """The edges with nothing flowing in the sets whose places a column has, which is dropped."""
+    flows = sf.transform("flows", lambda one, place: sf.when(~sf.array_contains(_places(places), place), one))
+    return edges.withColumn("flows", flows).drop(places)
+
+
+def _passable(edges: DataFrame) -> DataFrame:
+    return edges.where(sf.exists("flows", lambda one: one.isNotNull()))
+
+
+def _places(name: str) -> Column:
+    return sf.coalesce(name, sf.array().cast("array<int>"))
 
 
 def _fields(archive: Tables, whole: DataFrame) -> DataFrame:
@@ -229,25 +290,35 @@ def _fields(archive: Tables, whole: DataFrame) -> DataFrame:
     return own.union(bare.select("dataset_id", "dataset_id", "output_namespace", "output_dataset", sf.lit("*")))
 
 
-def _uncut(edges: DataFrame, breakers: Collection[Breaker]) -> DataFrame:
-    """The edges of jobs that no breaker is for."""
-    patterns = [one.pattern for one in breakers if one.kind == "job"]
-    if not patterns:
+def _uncut(edges: DataFrame, sets: Sequence[Collection[Breaker]]) -> DataFrame:
+    """The edges with nothing flowing in the sets of which a breaker is for their job."""
+    patterns = [[one.pattern for one in some if one.kind == "job"] for some in sets]
+    if not any(patterns):
         return edges
-    cut = sf.udf(lambda namespace, name: fits_job(patterns, Job(namespace, name)), "boolean")
-    jobs = edges.select("job_namespace", "job_name").distinct().where(cut("job_namespace", "job_name"))
-    return edges.join(jobs, ["job_namespace", "job_name"], "left_anti")
+    cut = sf.udf(
+        lambda namespace, name: [
+            place for place, some in enumerate(patterns) if some and fits_job(some, Job(namespace, name))
+        ],
+        "array<int>",
+    )
+    jobs = edges.select("job_namespace", "job_name").distinct()
+    jobs = jobs.withColumn("cut", cut("job_namespace", "job_name"))
+    return _cutting(edges.join(jobs, ["job_namespace", "job_name"]), "cut")
 
 
-def _with_effect(edges: DataFrame, functions: frozenset[str]) -> DataFrame:
-    """The edges with what flows over each, without those over which nothing does."""
+def _with_flows(edges: DataFrame, sets: Sequence[Collection[Breaker]]) -> DataFrame:
+    """The edges with what flows over each under each set of breakers."""
+    functions = [frozenset(one.pattern.lower() for one in some if one.kind == "function") for some in sets]
     # Texts of expressions are many, and decide only of these
-    speaks = sf.lit(bool(functions)) | (sf.col("masking") & (sf.col("subtype") == Subtype.AGGREGATION.value))
+    speaks = sf.lit(any(functions)) | (sf.col("masking") & (sf.col("subtype") == Subtype.AGGREGATION.value))
     hint = sf.when(speaks, sf.col("description")).otherwise("")
     hinted = edges.withColumn("hint", sf.coalesce(hint, sf.lit("")))
-    effect = sf.udf(lambda *kind: _effect(Transformation(Subtype(kind[0]), *kind[1:]), functions), "string")
-    kinds = hinted.select(*_KIND).distinct().withColumn("effect", effect(*_KIND))
-    return hinted.join(kinds.where("effect IS NOT NULL"), list(_KIND))
+    flows = sf.udf(
+        lambda *kind: [_effect(Transformation(Subtype(kind[0]), *kind[1:]), some) for some in functions],
+        "array<string>",
+    )
+    kinds = hinted.select(*_KIND).distinct().withColumn("flows", flows(*_KIND))
+    return hinted.join(kinds, list(_KIND))
 
 
 def _effect(one: Transformation, functions: frozenset[str]) -> str | None:
