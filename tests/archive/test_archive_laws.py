@@ -118,6 +118,13 @@ BY_HAND: list[list[dict[str, Any]]] = [
         run_event("ddl", renamed("b", "a"), minute=1, run="1"),
         run_event("ddl", renamed("b", "b", {"x": "y"}), minute=1, run="2"),
     ],
+    # Two columns get one name at one moment, and one column gets two.
+    [
+        run_event("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
+        run_event("ddl", renamed("a", "a", {"y": "Z", "x": "z"}), minute=1, run="2"),
+        run_event("ddl", renamed("a", "a", {"X": "w"}), minute=1, run="3"),
+        run_event("use", written("b", {"c": ["a.z", "a.w", "a.x", "a.y"]}), minute=2, run="4"),
+    ],
     # A name ends while the other one goes on, and both are told of one dataset again.
     [
         run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),

@@ -132,6 +132,26 @@ def twins_among(names: Iterable[str]) -> frozenset[str]:
     return frozenset(one for one, other in pairwise(folded) if one == other)
 
 
+def consistent_renames(renames: Iterable[FieldRename], twins: Collection[str] = ()) -> Iterator[FieldRename]:
+    """The renames of a dataset without those that contradict another one of their moment, in their order.
+
+    A field gets one name, and a name means one field: of two renames the first in the alphabet counts, so that the
+    order of events does not matter.
+
+    >>> for one in consistent_renames([FieldRename(5, "y", "z"), FieldRename(5, "x", "z")]): print(*one)
+    5 x z
+    """
+    present_of: dict[tuple[int, str], str] = {}
+    former_of: dict[tuple[int, str], str] = {}
+    owns = [(one.at, own_name(one.former, twins), own_name(one.present, twins), one) for one in renames]
+    for at, former, present, one in sorted(owns):
+        if former == present:
+            yield one
+        elif present_of.get((at, former), present) == present and former_of.get((at, present), former) == former:
+            present_of[at, former], former_of[at, present] = present, former
+            yield one
+
+
 def own_renames(renames: Iterable[FieldRename], twins: Collection[str]) -> Iterator[FieldRename]:
     """The renames in own names; one that changes the case alone leaves a field what it was."""
     for at, former, present in renames:
@@ -177,6 +197,7 @@ def former_name(renames: Iterable[FieldRename], present: str, at: int, twins: Co
     'y'
     """
     name = present
-    for one in sorted((one for one in renames if one.at > at), reverse=True):
+    later = consistent_renames((one for one in renames if one.at > at), twins)
+    for one in sorted(later, reverse=True):
         name = one.former if own_name(one.present, twins) == own_name(name, twins) else name
     return name

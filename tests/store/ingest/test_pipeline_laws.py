@@ -46,7 +46,7 @@ RENAME = st.fixed_dictionaries(
     }
 )
 CHANGE = st.tuples(RENAME, st.integers(0, 4), st.sampled_from(["COMPLETE", "COMPLETE", "FAIL"]))
-# Of an event in which two columns get one name, which is no rename, nothing is promised.
+# Two columns that get one name have a test of their own.
 POSSIBLE_CHANGE = CHANGE.filter(
     lambda parts: len({name.lower() for name in parts[0]["fields"].values()}) == len(parts[0]["fields"])
 )
@@ -153,6 +153,21 @@ def test_order_does_not_matter_where_lineage_comes_after_the_end_of_its_run(word
         words.run_event("ddl", words.renamed("b", None), minute=1, run="2"),
     ]
     assert len(contents_by_order(words, events, tmp_path)) == 1
+
+
+def test_order_does_not_matter_where_two_columns_get_one_name_at_once(words: Any, tmp_path: Path) -> None:
+    """The first of them in the alphabet gets it, and the other keeps its own; so does a column that gets two names."""
+    events = [
+        words.run_event("make", words.written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
+        words.run_event("ddl", words.renamed("a", "a", {"y": "Z"}), minute=1, run="2"),
+        words.run_event("ddl", words.renamed("a", "a", {"x": "z"}), minute=1, run="3"),
+        words.run_event("ddl", words.renamed("a", "a", {"X": "w"}), minute=1, run="4"),
+    ]
+    assert len(contents_by_order(words, events, tmp_path)) == 1
+    with store_of(tmp_path, [events]) as store:
+        assert words.edges(store) == {"a.w <- raw.x IDENTITY", "a.Z <- raw.y IDENTITY"}
+        store.ingest([words.run_event("use", words.written("b", {"c": ["a.z", "a.w"]}), minute=2, run="5")])
+        assert words.edges(store) >= {"b.c <- a.Z IDENTITY", "b.c <- a.w IDENTITY"}
 
 
 def contents_by_order(words: Any, events: list[dict[str, Any]], folder: Path) -> set[str]:

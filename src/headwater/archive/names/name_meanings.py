@@ -18,7 +18,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from headwater.model import Dataset, Job
-from headwater.model.names import FieldRename, first_name, key_of, own_name, own_renames, present_name
+from headwater.model.names import (
+    FieldRename,
+    consistent_renames,
+    first_name,
+    key_of,
+    own_name,
+    own_renames,
+    present_name,
+)
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading import read_event
 from headwater.openlineage.writing.json_events import described, job_event, schema_facet, symlinks_facet
@@ -197,7 +205,8 @@ def _event(at: int, inputs: list[dict[str, Any]]) -> str:
 def _read(connection: Connection) -> Names:
     present = _present(connection)
     meanings = tuple(_meanings(connection, present))
-    spelled, twins = _renames(connection), _twins(connection)
+    twins = _twins(connection)
+    spelled = {one: list(consistent_renames(some, twins.get(one, ()))) for one, some in _renames(connection).items()}
     renames = {dataset: list(own_renames(some, twins.get(dataset, ()))) for dataset, some in spelled.items()}
     fields = tuple(one for dataset, some in renames.items() for one in _field_meanings(*present[dataset], some))
     renamed: list[RenamedField] = []

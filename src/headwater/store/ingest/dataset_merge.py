@@ -27,7 +27,7 @@ def merge_datasets(ids: IdResolver, stays: int, goes: int) -> None:
     if goes in ids.merged_with_renames:
         ids.merged_with_renames = (ids.merged_with_renames - {goes}) | {stays}
     _merge_runs(ids, stays, goes)
-    for rename in ids.fields.renames(goes):
+    for rename in ids.fields.every_rename(goes):
         ids.fields.rename(stays, rename)
     table = schema.field_rename
     ids.connection.execute(delete(table).where(table.c.dataset_id == goes))

@@ -316,7 +316,10 @@ def _field_of(types: Mapping[str, str], name: str) -> tuple[str, str]:
 
 def _call_fields(ids: IdResolver, owner: int, output: WrittenDataset, at: int) -> None:
     """Give renamed fields the names that they have now."""
+    counted = ids.fields.renames(owner)
     for renamed in output.description.fields:
+        if FieldRename(at, renamed.former, renamed.present) not in counted:
+            continue
         row = ids.fields.id(owner, renamed.former, at - 1)
         own = ids.fields.present_name(owner, renamed.former, at - 1)
         shown = ids.fields.spelling_of_rename(owner, own) or renamed.present

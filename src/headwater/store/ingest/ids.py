@@ -14,6 +14,7 @@ from headwater.model import Dataset, Job, Transformation
 from headwater.model.names import (
     FieldRename,
     caseless,
+    consistent_renames,
     first_name,
     key_of,
     keys_of,
@@ -122,6 +123,7 @@ class FieldIds:
             rows = [{"dataset_id": dataset_id, "key": key_of(name), "name": name} for name in sorted(new)]
             self._connection.execute(insert(schema.field_twin), rows)
             self._all_twins()[dataset_id] = self.twins(dataset_id) | new
+            self._renames.pop(dataset_id, None)
 
     def has_any(self, dataset_id: int) -> bool:
         """Whether a dataset has any field."""
@@ -129,17 +131,23 @@ class FieldIds:
         return self._connection.execute(_FIELD_OF, {"dataset": dataset_id}).first() is not None
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
-        """When which fields of a dataset got other names; most stores have none."""
+        """When which fields of a dataset got other names, without contradictions; most stores have none."""
         if self._nothing_renamed:
             return ()
         if dataset_id not in self._renames:
-            rows = self._connection.execute(_RENAMES, {"dataset": dataset_id})
-            self._renames[dataset_id] = tuple(FieldRename(*row) for row in rows)
+            every = self.every_rename(dataset_id)
+            self._renames[dataset_id] = tuple(consistent_renames(every, self.twins(dataset_id)))
         return self._renames[dataset_id]
+
+    def every_rename(self, dataset_id: int) -> list[FieldRename]:
+        """The same as events have it."""
+        if self._nothing_renamed:
+            return []
+        return [FieldRename(*row) for row in self._connection.execute(_RENAMES, {"dataset": dataset_id})]
 
     def rename(self, dataset_id: int, rename: FieldRename) -> None:
         """Add that a field has another name from a moment on."""
-        if rename in self.renames(dataset_id):
+        if rename in self.every_rename(dataset_id):
             return
         values = rename._asdict() | {"former_key": key_of(rename.former), "present_key": key_of(rename.present)}
         write_fields(self._connection, self._rows)
