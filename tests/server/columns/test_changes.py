@@ -121,7 +121,8 @@ def test_the_stream_of_a_revoked_key_ends_within_five_seconds(serve: Any, tmp_pa
             assert read(lines)["event"] == "begin"
             revoke(store, key.id)
             began = time.monotonic()
-            assert read(lines) == {}
+            for line in lines:  # a stream that went on would say so every fifteen seconds
+                assert time.monotonic() - began <= 5, line
     assert time.monotonic() - began <= 5
 
 
