@@ -28,7 +28,7 @@ class Arm:
         self._workloads = {work.name: work for work in workloads(folder)}
         make_inputs(self._spark, folder)
         self.attach()
-        self._probe.settled()
+        self._probe.when_idle()
 
     def attach(self) -> None:
         """Begin to watch, where that is done by a call."""
@@ -41,11 +41,11 @@ class Arm:
         """One repetition of a workload: its wall time, and what CPU each kind of thread took for it."""
         work = self._workloads[name]
         prepared = work.prepare(self._spark)
-        before, process = self._probe.settled(), self._probe.process()
+        before, process = self._probe.when_idle(), self._probe.process()
         begun = time.perf_counter()
         work.act(self._spark, prepared)
         wall = time.perf_counter() - begun
-        after = self._probe.settled()
+        after = self._probe.when_idle()
         return {
             "wall": wall,
             "process": self._probe.process() - process,

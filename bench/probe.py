@@ -64,7 +64,7 @@ class Probe:
         """CPU seconds of both processes so far, with the compiler and collector threads of the JVM."""
         return sum(sum(process.cpu_times()[:2]) for process in (self._jvm, self._python))
 
-    def settled(self) -> dict[str, float]:
+    def when_idle(self) -> dict[str, float]:
         """The clocks, as soon as nobody works on what has happened any more."""
         self._bus.waitUntilEmpty(60_000)
         before = self.clocks()

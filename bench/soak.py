@@ -45,7 +45,7 @@ def samples(spark: Any, folder: Path, queries: int, every: int) -> Iterator[Samp
         query(spark, folder, number)
         taken.append(1000 * (time.perf_counter() - begun))
         if number % every == 0:
-            probe.settled()
+            probe.when_idle()
             yield Sample(number, median(taken), probe.memory(), probe.bindings())
             taken = []
 

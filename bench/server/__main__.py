@@ -72,7 +72,7 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
         if not options.sizes_only:
             results.note("sizes", ingest.sizes(make("again"), place, jobs=100, runs=(1, 10)))
         if not options.sizes_only and not options.events_only:
-            results.note("timings", repeated.of_runs(make("told"), place, (1, 10, 50), options.starts))
+            results.note("timings", repeated.of_runs(make("repeated"), place, (1, 10, 50), options.starts))
 
 
 def _reads(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
@@ -138,7 +138,7 @@ def draw(results: Results, folder: Path) -> None:
 
 def _times(timings: Sequence[Timing]) -> dict[str, Series]:
     """Of walks upstream; those of peers beside the ids."""
-    layered = [one for one in timings if one.layers != DEEP.layers and repeated.TOLD_BY not in one.place]
+    layered = [one for one in timings if one.layers != DEEP.layers and repeated.AFTER not in one.place]
     ids = [one for one in layered if one.question == "upstream ids"]
     compact = [one for one in layered if one.question == "upstream compact, HTTP"]
     peers = [one for one in layered if one.question.startswith("upstream, ")]

@@ -90,8 +90,8 @@ def _with_children(pid: int) -> list[psutil.Process]:
     return [process, *process.children(recursive=True)]
 
 
-def settled(pid: int) -> None:
-    """Returns when a process that nobody asks anything has nothing to do any more."""
+def wait_until_idle(pid: int) -> None:
+    """Wait until a process that nobody asks anything has nothing to do any more."""
     used = -1.0
     while cpu_of(pid) - used > 0.05:
         used = cpu_of(pid)

@@ -16,12 +16,12 @@ import orjson
 from bench.figures import quantile
 from bench.server import perrun
 from bench.server.layered import Shape, start
-from bench.server.places import cpu_of, serving, settled
+from bench.server.places import cpu_of, serving, wait_until_idle
 from headwater.errors import StoreError
 from headwater.store import Store
 from headwater.store.questions import Direction, Exact, ImpactedDataset, impact_of, reached_from, roots_of
 
-WAYS = (Direction.UP, Direction.DOWN)
+DIRECTIONS = (Direction.UP, Direction.DOWN)
 WARMING = 5
 FEW = 5
 PATIENCE = 30
@@ -91,8 +91,8 @@ def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool 
     if index:
         store.keep_edges().wait()
     with serving(store.url, *(["--index"] if index else [])) as (address, pid):
-        settled(pid)
-        for direction in WAYS:
+        wait_until_idle(pid)
+        for direction in DIRECTIONS:
             chosen, stream = starts(shape, direction, count), f"{direction.value}stream"
             yield timing(shape, (place, f"{stream} ids"), Ask(partial(ids_of, store, direction)), chosen)
             connection = HTTPConnection(urlsplit(address).netloc)  # the server closes one that is silent for long
@@ -102,7 +102,7 @@ def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool 
                 yield timing(shape, (place, f"{stream} {form}, HTTP"), how, chosen)
             connection.close()
     some = max(FEW, count // 4)
-    up, down = (starts(shape, direction, some) for direction in WAYS)
+    up, down = (starts(shape, direction, some) for direction in DIRECTIONS)
     yield timing(shape, (place, "roots"), Ask(lambda one: roots_of(store, one.name).roots), up)
     yield timing(shape, (place, "impact"), Ask(lambda one: impact_of(store, one.name).datasets, _impacted), down)
 
@@ -112,7 +112,7 @@ def of_per_run_rows(shape: Shape, store: Store, runs: int, count: int) -> Iterat
     perrun.fill(store, runs)
     place = f"rows of {runs} run{'s' * (runs > 1)} each"
     forms = (("each field once", perrun.REACHED, count), ("all paths", perrun.PATHS, FEW))
-    for (title, question, most), direction in product(forms, WAYS):
+    for (title, question, most), direction in product(forms, DIRECTIONS):
         kind = (place, f"{direction.value}stream, {title}")
         try:
             ask = partial(_per_run, store, question, direction)

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from bench.server.ingest import PRODUCER
 from bench.server.layered import SUBTYPES, WIDTH, Edge, Shape, edges, start
-from bench.server.reads import WAYS, Ask, Timing, ids_of, starts, timing
+from bench.server.reads import DIRECTIONS, Ask, Timing, ids_of, starts, timing
 from headwater.store import Store, open_store
 
-TOLD = Shape(10_000)
-"""The graph that events tell."""
+GRAPH = Shape(10_000)
+"""The graph of which the events have the lineage."""
 
-TOLD_BY = ", told by "
+AFTER = ", after "
 """Stands between the place and the number of runs."""
 
 _BEGUN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -31,12 +31,12 @@ def of_runs(url: str, place: str, runs: Sequence[int], count: int) -> Iterator[T
     with open_store(url) as store:
         for until in runs:
             for run in range(done, until):
-                _ingest(store, list(events(TOLD, run)))
+                _ingest(store, list(events(GRAPH, run)))
             done = until
             store.analyze()
-            for direction in WAYS:
-                kind = (f"{place}{TOLD_BY}{until} run{'s' * (until > 1)}", f"{direction.value}stream ids")
-                yield timing(TOLD, kind, Ask(partial(ids_of, store, direction)), starts(TOLD, direction, count))
+            for direction in DIRECTIONS:
+                kind = (f"{place}{AFTER}{until} run{'s' * (until > 1)}", f"{direction.value}stream ids")
+                yield timing(GRAPH, kind, Ask(partial(ids_of, store, direction)), starts(GRAPH, direction, count))
 
 
 def _ingest(store: Store, found: list[Json]) -> None:

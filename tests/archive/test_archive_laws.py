@@ -125,7 +125,7 @@ BY_HAND: list[list[dict[str, Any]]] = [
         run_event("ddl", renamed("a", "a", {"X": "w"}), minute=1, run="3"),
         run_event("use", written("b", {"c": ["a.z", "a.w", "a.x", "a.y"]}), minute=2, run="4"),
     ],
-    # A name ends while the other one goes on, and both are told of one dataset again.
+    # A name ends while the other one goes on, and both are names of one dataset again.
     [
         run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),
         run_event("ddl", renamed("a", None), minute=2, run="2"),

@@ -17,7 +17,7 @@ from .conftest import Both
 pytestmark = pytest.mark.spark
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "archive-sql.md").read_text()
 QUESTIONS = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-ASKED = [name for name in TABLES if re.search(rf"\b{name}\b", " ".join(QUESTIONS))]
+TABLES_OF_QUESTIONS = [name for name in TABLES if re.search(rf"\b{name}\b", " ".join(QUESTIONS))]
 VALUES = {"dataset": "/gold/z", "field": "x", "at": "2026-01-01T00:04:00"}
 IMPACT = {**VALUES, "dataset": "/raw/b"}
 
@@ -45,11 +45,11 @@ def lakes(spark: Any, both: Both, tmp_path_factory: pytest.TempPathFactory) -> d
     folder = str(tmp_path_factory.mktemp("sql") / "delta")
     for format, into in (("delta", folder), ("iceberg", "ice.sql")):
         place = lake(spark, into, format)
-        marks = {name: place.write(name, both.archive[name], TABLES[name], few=True) for name in ASKED}
+        marks = {name: place.write(name, both.archive[name], TABLES[name], few=True) for name in TABLES_OF_QUESTIONS}
         place.publish(Manifest(), marks)
     grown = str(tmp_path_factory.mktemp("sql") / "parquet")
     place = lake(spark, grown, "parquet")
-    place.publish(Manifest(), {name: in_two_parts(place, name, both.archive[name]) for name in ASKED})
+    place.publish(Manifest(), {name: in_two_parts(place, name, both.archive[name]) for name in TABLES_OF_QUESTIONS})
     warehouse = spark.conf.get("spark.sql.catalog.ice.warehouse")
     return {
         "parquet": functions["open_parquet"](both.into),

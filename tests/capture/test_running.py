@@ -8,7 +8,7 @@ import time
 import pytest
 from tests.capture.conftest import PYTHON, WATCHED, Ended, Jobs
 
-TELLING = """\
+PRINTING = """\
 import os, sys
 print(sys.argv, __name__, __file__, sys.path, os.getcwd(), os.environ.get("PYTHONPATH"))
 print(sys.stdin.read(), sorted(name for name in sys.modules if name.startswith("pyspark")))
@@ -25,7 +25,7 @@ def same(jobs: Jobs, *job: object, **more: object) -> Ended:
 
 
 def test_a_job_sees_what_it_sees_without(jobs: Jobs) -> None:
-    jobs.write(TELLING)
+    jobs.write(PRINTING)
     words = ("job.py", "--store", "x", "-m", "--", "--help", "täglich")
     ended = same(jobs, *words, stdin="two\nlines")
     assert (ended.code, ended.err) == (0, "to the other side\n")
@@ -35,7 +35,7 @@ def test_a_job_sees_what_it_sees_without(jobs: Jobs) -> None:
 
 @pytest.mark.parametrize("path", [None, "", ":", "given", ":given:"])
 def test_the_module_path_is_as_before(jobs: Jobs, path: str | None) -> None:
-    jobs.write(TELLING)
+    jobs.write(PRINTING)
     source = jobs.environment.pop("PYTHONPATH", None)
     entries = [entry for entry in (source, path) if entry is not None]
     same(jobs, "job.py", environment={"PYTHONPATH": os.pathsep.join(entries)} if entries else {})
@@ -61,18 +61,18 @@ def test_a_job_ends_as_without(jobs: Jobs, ending: str) -> None:
 
 
 def test_a_module_runs_as_without(jobs: Jobs) -> None:
-    jobs.write(TELLING, "shop/daily.py")
+    jobs.write(PRINTING, "shop/daily.py")
     ended = same(jobs, "-m", "shop.daily", "-x", "1")
     assert jobs.headwater("run", "-m", "shop.daily", "-x", "1").out == ended.out
 
 
 def test_a_folder_with_a_main_file_runs_as_without(jobs: Jobs) -> None:
-    jobs.write(TELLING, "shop/__main__.py")
+    jobs.write(PRINTING, "shop/__main__.py")
     same(jobs, "shop")
 
 
 def test_children_of_the_job_see_nothing_of_it(jobs: Jobs) -> None:
-    jobs.write(TELLING, "child.py")
+    jobs.write(PRINTING, "child.py")
     jobs.write(
         "import multiprocessing, os, subprocess, sys\n"
         "subprocess.run([sys.executable, 'child.py'], check=True)\n"

@@ -1,4 +1,4 @@
-"""Catalogs of Iceberg that are services under ``headwater plan``: asked for tables, never told of a change."""
+"""Catalogs of Iceberg that are services under ``headwater plan``: asked for tables, never to change one."""
 
 import json
 import os

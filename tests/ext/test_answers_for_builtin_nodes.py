@@ -115,7 +115,7 @@ def test_a_dataset_that_it_reads_beside_counts_for_all_columns_where_nobody_says
 
 
 class Beside(OperatorVisitor):
-    """Every operator that headwater looks into writes something beside, and of its columns nothing is told."""
+    """Every operator that headwater looks into writes something beside, and nothing is said of its columns."""
 
     classes = tuple(sorted(OPERATORS.keys() - opaque.OPERATORS.keys()))
 

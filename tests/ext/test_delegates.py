@@ -16,7 +16,7 @@ BY_JVM = {"openlineage": {"outputs": [{"delegate": 0}]}}
 
 
 class Write(OperatorVisitor):
-    """A command that writes to the operator in its field ``table``, and may be told to read it."""
+    """A command that writes to the operator in its field ``table``, and may read it."""
 
     classes = ("org.acme.Write",)
 

@@ -25,7 +25,7 @@ def moment(state: RunState = RunState.COMPLETE) -> RunMoment:
 
 
 def event(*extensions: Any, state: RunState = RunState.COMPLETE) -> dict[str, Any] | None:
-    """The event of a run as it is told with extensions; None when it is kept back."""
+    """The event of a run as extensions leave it; None when it is kept back."""
     known = moment(state)
     found = extended_event(run_event(known), known, running(*extensions))
     return json.loads(to_json(found)) if found else None

@@ -16,11 +16,11 @@ PACKAGE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
 SENDING = """\
 from headwater.ext import Extension
 
-def told(line):
-    with open("told.ndjson", "a") as file:
+def append(line):
+    with open("sent.ndjson", "a") as file:
         file.write(line + "\\n")
 
-sending = Extension("sending", "1.0", api=1, transports={"file": told})
+sending = Extension("sending", "1.0", api=1, transports={"file": append})
 """
 BROKEN = """\
 import time
@@ -159,4 +159,4 @@ def test_a_data_frame_that_does_not_run_has_the_same_lineage(ran: tuple[Jobs, En
 
 def test_a_transport_gets_what_the_others_get(ran: tuple[Jobs, Ended]) -> None:
     jobs, _ = ran
-    assert jobs.events("told.ndjson") == jobs.events("events.ndjson")
+    assert jobs.events("sent.ndjson") == jobs.events("events.ndjson")

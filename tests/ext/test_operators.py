@@ -1,4 +1,4 @@
-"""An operator that headwater cannot see into, told by an extension: from opaque, with a gap, to exact."""
+"""An operator that headwater cannot see into, with an extension that knows it: from opaque, with a gap, to exact."""
 
 from collections.abc import Sequence
 
@@ -104,7 +104,7 @@ def test_a_visitor_describes_inputs_outputs_and_rows() -> None:
 
 
 class Saved(OperatorVisitor):
-    """A command that is told to write elsewhere than headwater thinks; what it writes is its query."""
+    """A command that an extension says writes elsewhere than headwater thinks; what it writes is its query."""
 
     classes = ("SaveAsV1TableCommand",)
 

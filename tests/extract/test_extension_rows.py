@@ -308,7 +308,7 @@ dependency = st.builds(ExpressionDependency, keys, st.lists(keys, max_size=3).ma
 def test_no_column_is_left_without_a_trace_or_a_word(
     dependencies: tuple[ExpressionDependency, ...] | None, shown: list[int]
 ) -> None:
-    """Whatever is told: a column has edges, or is told to depend on nothing, or upon others of which that is true."""
+    """Whatever an extension answers: a column has edges, or depends on nothing, or on others of which that is so."""
     node = operator(*((key, f"c{key}") for key in shown))
     found, _, _ = answered(node, [rows((0, "a"), (1, "b"))], NodeLineage(dependencies=dependencies))
     empty = {one.output for one in dependencies or () if not one.inputs}

@@ -1,4 +1,4 @@
-"""Formats that headwater does not know: what can be known is told, the rest is a gap."""
+"""Formats that headwater does not know: what can be known is an edge, the rest is a gap."""
 
 from typing import Any
 

@@ -31,18 +31,22 @@ FOLDERS = (
 
 
 def named(module: Path) -> Iterator[tuple[int, str]]:
-    """Names of a module, its types, functions and parameters, with their lines."""
+    """Names of a module, its types, functions, parameters, constants and variables, with their lines."""
     yield 0, module.stem
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
 
 
 def words(name: str) -> set[str]:
-    """The words of a name in snake_case or CamelCase, in lower case."""
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+    """The words of a name in snake_case, CamelCase or capitals, in lower case."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
 
 
 def documented(module: Path) -> Iterator[tuple[int, str]]:

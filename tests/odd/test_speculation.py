@@ -1,4 +1,4 @@
-"""A task that a second one overtakes, on a cluster of two hosts: one write, told once."""
+"""A task that a second one overtakes, on a cluster of two hosts: one write, in one event."""
 
 import os
 import subprocess

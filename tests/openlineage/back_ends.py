@@ -1,4 +1,4 @@
-"""A back end on this machine that answers with the bytes it is given, as slowly as it is told."""
+"""A back end on this machine that answers with the bytes and as slowly as a test wants."""
 
 import json
 import socket

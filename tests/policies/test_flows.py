@@ -130,8 +130,10 @@ def test_a_tag_flows_through_cycles_and_ends(store: Store) -> None:
 
 def opaque(store: Store, masking: bool) -> None:
     event = run_event("model", written("scores", {"s": ["lake/customers.email TRANSFORMATION"]}), minute=3)
-    way = event["outputs"][0]["facets"]["columnLineage"]["fields"]["s"]["inputFields"][0]["transformations"][0]
-    way |= {"opaque": True, "masking": masking}
+    transformation = event["outputs"][0]["facets"]["columnLineage"]["fields"]["s"]["inputFields"][0]["transformations"][
+        0
+    ]
+    transformation |= {"opaque": True, "masking": masking}
     store.ingest([event])
 
 

@@ -226,7 +226,7 @@ def test_links_of_the_past_are_followed_and_not_walked_anew(store: Store, monkey
         (filled("w", "v.x", 5), {"v", "w"}),
         (filled("v", "stage.x", 6, "again"), {"w"}),  # w has read what v had before
         (filled("stage", "people.x", 2, "late"), {"w"}),
-        (filled("u", "stage.x", 3), {"w", "u"}),  # both told late
+        (filled("u", "stage.x", 3), {"w", "u"}),  # both come late
         (filled("v", "shop.x", 7, "other"), {"w", "u"}),
         (filled("v", "people.x", 8, "third"), {"w", "u", "v"}),
         (filled("w", "v.x", 9), {"w", "u", "v"}),

@@ -164,7 +164,7 @@ def _of_kinds(facets: Json, name: str, at: str = FOREVER) -> Iterator[tuple[str,
     foreign = named(name, **facets)
     output = named("/out", MINE, schema=schema("y"), columnLineage=lineage(y=field(name, "salary")))
     yield "an input", event("attack", MINE, output, inputs=(foreign,), at=at), 201
-    of_job = {"eventTime": at, "job": {"namespace": MINE, "name": "told"}, "inputs": [foreign], "outputs": []}
+    of_job = {"eventTime": at, "job": {"namespace": MINE, "name": "of_job"}, "inputs": [foreign], "outputs": []}
     yield "a job's input", of_job, 201
     yield "an output", event("attack", MINE, foreign, at=at), 403
     yield "a job's output", of_job | {"inputs": [], "outputs": [foreign]}, 403
@@ -213,7 +213,7 @@ def names() -> Iterator[Attack]:
 
 
 def references() -> Iterator[Attack]:
-    """Edges from the owner's columns, real ones and made up, told each way; and runs without columns."""
+    """Edges from the owner's columns, real ones and made up, in each form; and runs without columns."""
     for column in ("salary", "SALARY", "evil", "name"):
         for facet in (
             lineage(y=field("/people", column)),
@@ -221,7 +221,7 @@ def references() -> Iterator[Attack]:
         ):
             out = named("/copy", MINE, schema=schema("y"), columnLineage=facet)
             yield _send(f"edge of {column}", event("attack", MINE, out, inputs=(named("/people"),), at=FOREVER))
-            yield _send(f"told edge of {column}", {"eventTime": FOREVER, "dataset": out})
+            yield _send(f"explicit edge of {column}", {"eventTime": FOREVER, "dataset": out})
     for name, namespace in (("db.people", HIVE), ("/made-up", OWN), ("/gone", OWN), ("/old", OWN), ("/new", OWN)):
         out = named("/copy", MINE, columnLineage=lineage(y=field(name, "c", namespace)))
         yield _send(
@@ -319,7 +319,7 @@ def routes() -> Iterator[Attack]:
         yield Attack("a run of a known id", "POST", f"{mine_}/jobs/mine/runs", {"id": unseen}, 201)
         yield Attack("dataset of a run", "PUT", f"{mine_}/datasets/put", table | {"runId": run_id(f"of {run}")}, 404)
     for action in ("start", "complete", "fail", "abort"):
-        yield Attack(f"{action} a run", "POST", _path("jobs", "runs", run_id("never told"), action), None, 404)
+        yield Attack(f"{action} a run", "POST", _path("jobs", "runs", run_id("never begun"), action), None, 404)
     yield Attack("a dataset of a hidden source", "PUT", f"{mine_}/datasets/put", table, 200)
 
 

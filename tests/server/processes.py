@@ -207,7 +207,7 @@ def get(url: str, path: str) -> tuple[int, str]:
 
 
 def stored(store: str, *, lineage: bool = True) -> list[str]:
-    """The run of each event in a store; every run of these has one event and, unless told, one row of lineage."""
+    """The run of each event in a store, each with one event and, unless said otherwise, one row of lineage."""
     with open_store(store, create=False) as opened, opened.read() as connection:
         runs = list(connection.execute(text("SELECT r.uuid FROM event e JOIN run r ON r.id = e.run_id")).scalars())
         counts = [connection.execute(text(f"SELECT count(*) FROM {name}")).scalar_one() for name in ("run", "lineage")]

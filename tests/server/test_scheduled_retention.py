@@ -1,4 +1,4 @@
-"""A server that is told to keep so much removes what is older: one process of all, once a day, and says so."""
+"""A server with a limit of age removes what is older: one process of all, once a day, and says so."""
 
 import logging
 import time

@@ -21,7 +21,7 @@ EACH = 12
 DESCRIBED = [status_code_conformance, response_schema_conformance]
 API = schemathesis.openapi.from_dict(create_app(ServerSettings()).openapi()).exclude(path=STREAM)
 OPERATIONS = {one.ok().label: one.ok() for one in API.get_all_operations()}
-ASKED = [
+CALLS = [
     *((name, GenerationMode.POSITIVE) for name in OPERATIONS),
     # Any text can stand in a path, so where there is nothing else nothing can be wrong.
     *((name, GenerationMode.NEGATIVE) for name, one in OPERATIONS.items() if len(one.query) or len(one.body)),
@@ -37,7 +37,7 @@ def url(forker: Forker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield server.url
 
 
-@pytest.mark.parametrize(("operation", "mode"), ASKED, ids=str)
+@pytest.mark.parametrize(("operation", "mode"), CALLS, ids=str)
 def test_no_answer_is_the_servers_fault_or_another_than_described(
     operation: str, mode: GenerationMode, url: str
 ) -> None:

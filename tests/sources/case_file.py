@@ -2,10 +2,10 @@
 
 A file holds several cases, each begun by ``# title:``. Above ``---`` stands SQL (statements end with ``;`` at the end
 of a line) or, after ``# language: python``, Python with ``spark``, ``sql``, ``F``, ``data`` and ``db`` in scope.
-Below it stand the outputs of every run in order, with their columns, and the inputs: the text that ``told`` makes.
+Below it stand the outputs of every run in order, with their columns, and the inputs: the text of ``event_text``.
 ``{data}`` is a folder and ``{db}`` a database of the case's own, ``{warehouse}`` the warehouse. ``# spark: 4.0+`` is
 the first version that a case is for, ``# needs: AVRO`` a name of ``connectors`` that must have a build for the
-installed Spark; what stands below ``--- 3.5 4.0`` is told there instead. ``# when: every`` is a case that takes long:
+installed Spark; what is below ``--- 3.5 4.0`` is expected there instead. ``# when: every`` is a case that takes long:
 it is run with ``EVERY_CASE`` in the environment, as ``make test-matrix`` has it.
 """
 

@@ -1,4 +1,4 @@
-"""Runs every case of a kind of application in one Spark application, once a session, and keeps what was told."""
+"""Runs every case of a kind of application in one Spark application, once a session, and keeps their events."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack

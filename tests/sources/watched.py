@@ -1,4 +1,4 @@
-"""Spark applications of the tests, each run once under ``headwater run``: its cases, and what was told of them."""
+"""Spark applications of the tests, each run once under ``headwater run``: its cases and their events."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Queries that run already when headwater is attached: they are told of from then on."""
+"""Queries that run already when headwater is attached: their events begin then."""
 
 import pytest
 from tests.capture.conftest import SPARK, Jobs
@@ -47,7 +47,7 @@ spark.stop()
 def states_of_queries(
     tmp_path_factory: pytest.TempPathFactory, **environment: str
 ) -> dict[str, list[tuple[str, list[str]]]]:
-    """The states of each query that was told of, and what it had written by then."""
+    """The states of each query that has events, and what it had written by then."""
     jobs = Jobs(tmp_path_factory.mktemp("attached"))
     jobs.write(JOB)
     ended = jobs.plain("job.py", environment=environment)

@@ -107,7 +107,7 @@ def of_roots(answer: Roots) -> Document:
                 "origin": root.origin.value,
                 "evidence": root.evidence.value if root.evidence is not None else None,
                 "near": [of_column(one) for one in root.near],
-                "transformations": [of_path_transformation(way) for way in root.transformations],
+                "transformations": [of_path_transformation(each) for each in root.transformations],
                 "distance": root.distance,
                 "jobs": [of_job(job) for job in root.jobs],
                 "applications": [of_job(application) for application in root.applications],
@@ -244,12 +244,16 @@ def of_impact(answer: Impact) -> Document:
                     {
                         **_of_field(impacted.column),
                         "distance": impacted.distance,
-                        "transformations": [of_path_transformation(way) for way in impacted.transformations],
+                        "transformations": [of_path_transformation(each) for each in impacted.transformations],
                     }
                     for impacted in one.columns
                 ],
             }
-            | ({} if one.columns else {"transformations": [of_path_transformation(way) for way in one.transformations]})
+            | (
+                {}
+                if one.columns
+                else {"transformations": [of_path_transformation(each) for each in one.transformations]}
+            )
             | _overwritten(one.possibly_replaced)
             for one in answer.datasets
         ],

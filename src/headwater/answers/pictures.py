@@ -139,9 +139,9 @@ def _short(text: str) -> str:
 def _line(one: DrawnEdge, source: _Box, target: _Box) -> str:
     x, y, to_x, to_y = source.x + source.width, source.middle(one.input[1]), target.x, target.middle(one.output[1])
     bend = _BETWEEN / 2
-    way = f"M{x:.0f} {y:.0f}C{x + bend:.0f} {y:.0f} {to_x - bend:.0f} {to_y:.0f} {to_x:.0f} {to_y:.0f}"
+    curve = f"M{x:.0f} {y:.0f}C{x + bend:.0f} {y:.0f} {to_x - bend:.0f} {to_y:.0f} {to_x:.0f} {to_y:.0f}"
     text = f"{one.look.value}: {'.'.join(one.input)} -> {'.'.join(one.output)}  {one.text}"
-    return f'<path class="edge {one.look.name.lower()}" d="{way}"><title>{escape(text)}</title></path>'
+    return f'<path class="edge {one.look.name.lower()}" d="{curve}"><title>{escape(text)}</title></path>'
 
 
 def _box_lines(box: _Box) -> Iterator[str]:

@@ -24,13 +24,13 @@ Sheet = tuple[tuple[str, ...], list[Row]]
 """A header and the rows below it."""
 
 _GUESS = "guess"
-_HOW = ("type", "subtype", "masking", "opaque", _GUESS)
+_TRANSFORMATION = ("type", "subtype", "masking", "opaque", _GUESS)
 _OUTPUT = ("output_namespace", "output_dataset", "output_field")
 _HOP = (
     *("input_namespace", "input_dataset", "input_field", *_OUTPUT),
-    *(*_HOW, "description", "job_namespace", "job"),
+    *(*_TRANSFORMATION, "description", "job_namespace", "job"),
 )
-_WAY = (*_HOW, "whole_dataset")
+_PATH_TRANSFORMATION = (*_TRANSFORMATION, "whole_dataset")
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -43,7 +43,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterat
 
 def roots_sheet(answer: Roots, *, guess: bool = False) -> Sheet:
     """A row for each root and each transformation on the path to it."""
-    header = ("namespace", "dataset", "field", *_WAY, "origin", "distance", "jobs")
+    header = ("namespace", "dataset", "field", *_PATH_TRANSFORMATION, "origin", "distance", "jobs")
     rows = [
         (*_column(root.column), *_path(path), root.origin.value, root.distance, _jobs(root.jobs))
         for root in answer.roots
@@ -59,7 +59,7 @@ def graph_sheet(answer: Graph, *, guess: bool = False) -> Sheet:
 
 def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
     """A row for each impacted column and each transformation on the path; no ``field`` where no column is known."""
-    header = ("namespace", "dataset", "field", *_WAY, "distance", "jobs")
+    header = ("namespace", "dataset", "field", *_PATH_TRANSFORMATION, "distance", "jobs")
     rows: list[Row] = []
     for one in answer.datasets:
         known, jobs = one.dataset.dataset, _jobs(one.jobs)
@@ -82,7 +82,15 @@ def paths_sheet(answer: Paths, *, guess: bool = False) -> Sheet:
 
 def dataset_graph_sheet(answer: DatasetGraph, *, guess: bool = False) -> Sheet:
     """A row for each transformation between two datasets; ``edges`` counts those of all transformations."""
-    header = ("input_namespace", "input_dataset", "output_namespace", "output_dataset", *_HOW, "edges", "jobs")
+    header = (
+        "input_namespace",
+        "input_dataset",
+        "output_namespace",
+        "output_dataset",
+        *_TRANSFORMATION,
+        "edges",
+        "jobs",
+    )
     rows = []
     for hop in answer.hops:
         source, output = hop.input.dataset, hop.output.dataset

@@ -56,15 +56,15 @@ class _Maker:
         return traces[0] if len(traces) == 1 else union(map(flat, traces))
 
     def made(self, one: ExpressionDependency) -> Trace:
-        traces = [self._input(given, one.transformation) for given in one.inputs]
+        traces = [self._input(column, one.transformation) for column in one.inputs]
         return traces[0] if len(traces) == 1 else union(map(flat, traces))
 
     def circle(self, columns: Sequence[int], many: Iterable[ExpressionDependency]) -> Paths:
         """The trace of columns that depend upon each other: all that any of them depends upon, and all there is."""
         self._circles.extend(columns)
         inside = frozenset(columns)
-        inputs = dict.fromkeys((given, one.transformation) for one in many for given in one.inputs)
-        traces = (self._input(given, how) for given, how in inputs if given not in inside)
+        inputs = dict.fromkeys((column, one.transformation) for one in many for column in one.inputs)
+        traces = (self._input(column, how) for column, how in inputs if column not in inside)
         return union((self._received, *map(flat, traces)))
 
     def report_circles(self) -> None:

@@ -56,7 +56,7 @@ def _require_select(query: Word) -> None:
         raise PolicyError(f"{query.place}: it reads {min(others)!r}: expected one of the views {known}.")
 
 
-_DATASET, _FIELD, _JOB, _WAY, _TAGGING = (
+_DATASET, _FIELD, _JOB, _TRANSFORMATION, _TAGGING = (
     schema.dataset.c,
     schema.field.c,
     schema.job.c,
@@ -77,11 +77,11 @@ def _edges(kind: str) -> Select[tuple[object, ...]]:
         target.c.namespace.label("output_namespace"),
         target.c.name.label("output_dataset"),
         (_FIELD.name if kind == "field" else literal("")).label("output_column"),
-        _WAY.type,
-        _WAY.subtype,
-        _WAY.masking,
-        _WAY.opaque,
-        _WAY.description,
+        _TRANSFORMATION.type,
+        _TRANSFORMATION.subtype,
+        _TRANSFORMATION.masking,
+        _TRANSFORMATION.opaque,
+        _TRANSFORMATION.description,
         _JOB.name.label("job"),
     ).select_from(edge)
     question = question.join(source_field, source_field.c.id == edge.c.input_field)
@@ -91,7 +91,7 @@ def _edges(kind: str) -> Select[tuple[object, ...]]:
         question = question.join(target, target.c.id == _FIELD.dataset_id)
     else:
         question = question.join(target, target.c.id == edge.c.output_dataset)
-    question = question.join(schema.transformation, _WAY.id == edge.c.transformation_id)
+    question = question.join(schema.transformation, _TRANSFORMATION.id == edge.c.transformation_id)
     return question.join(schema.job, _JOB.id == edge.c.job_id)
 
 

@@ -20,7 +20,7 @@ def raw() -> Iterator[Raw]:
 
 
 def states(events: list[dict[str, Any]]) -> set[tuple[str, str]]:
-    """The moments of statements: what was written, and when it was told."""
+    """The moments of statements: when each was written, and when its event was sent."""
     return {(output["name"][-1], event["eventType"]) for event in events for output in event["outputs"]}
 
 

@@ -37,7 +37,7 @@ OF_INTEREST = re.compile(r"(?i)\b(merge|update|delete|generated)\b")
 
 
 def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tuple[Gap, ...]] | None:
-    """The lineage of the output of a case, from what was told; None when nothing writes it."""
+    """The lineage of the output of a case, from the recorded plans; None when nothing writes it."""
     plan, origins = explained(recorded).plan(), Origins()
     variables = Assignments(ExtractSettings(), origins)
     for one in recorded.get("assignments", ()):

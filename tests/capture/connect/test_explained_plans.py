@@ -1,4 +1,4 @@
-"""The lineage of every case from what a real Spark Connect server told: exact, or a limit with its reason."""
+"""The lineage of every case from plans that a real Spark Connect server explained: exact, or a limit with a reason."""
 
 import tomllib
 from dataclasses import replace
@@ -20,17 +20,17 @@ from headwater.model import Engine, Job, Run, RunState
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
 CASES = [case for case in cases() if str(case) in recordings()]
 COARSER = {name: limit.get("gap", False) for limit in LIMITS["coarser"] for name in limit["cases"]}
-TOLD = [case for case in CASES if "failed" not in recordings()[str(case)]]
+EXPLAINED = [case for case in CASES if "failed" not in recordings()[str(case)]]
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) not in {*COARSER, *LIMITS["finer"]}], ids=str)
+@pytest.mark.parametrize("case", [case for case in EXPLAINED if str(case) not in {*COARSER, *LIMITS["finer"]}], ids=str)
 def test_the_lineage_is_that_of_the_case(case: Case) -> None:
     found = lineage(case, recordings()[str(case)])
     assert found is not None
     assert difference(case, *found) == ""
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in COARSER], ids=str)
+@pytest.mark.parametrize("case", [case for case in EXPLAINED if str(case) in COARSER], ids=str)
 def test_a_limit_misses_no_input(case: Case) -> None:
     """Where the text says too little, the kinds of the edges may be others, but no input column is missing."""
     found = lineage(case, recordings()[str(case)])
@@ -42,7 +42,7 @@ def test_a_limit_misses_no_input(case: Case) -> None:
         assert wanted <= {(edge.input.dataset.name.rpartition("/")[2], edge.input.name) for edge in covered}
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in COARSER], ids=str)
+@pytest.mark.parametrize("case", [case for case in EXPLAINED if str(case) in COARSER], ids=str)
 def test_a_limit_is_one_still(case: Case) -> None:
     found = lineage(case, recordings()[str(case)])
     assert found is not None
@@ -50,7 +50,7 @@ def test_a_limit_is_one_still(case: Case) -> None:
     assert found[1] or not COARSER[str(case)], "it has no gap any more"
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if case.nested], ids=str)
+@pytest.mark.parametrize("case", [case for case in EXPLAINED if case.nested], ids=str)
 def test_fields_within_columns_have_the_lineage_that_the_case_expects(case: Case) -> None:
     found = statement(explained(recordings()[str(case)]).plan())
     output = output_of(case, found)
@@ -58,7 +58,7 @@ def test_fields_within_columns_have_the_lineage_that_the_case_expects(case: Case
     assert nested_lines(found, output) == sorted(" ".join(line.split()) for line in case.nested.splitlines())
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in LIMITS["finer"]], ids=str)
+@pytest.mark.parametrize("case", [case for case in EXPLAINED if str(case) in LIMITS["finer"]], ids=str)
 def test_a_statement_that_is_executed_immediately_has_its_values(case: Case) -> None:
     found = lineage(case, recordings()[str(case)])
     assert found is not None

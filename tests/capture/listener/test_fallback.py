@@ -32,7 +32,7 @@ raise SystemExit(2)
 """
 )
 
-TWO_WAYS = (
+TWO_JOBS = (
     SPARK
     + """
 from headwater.capture.listener.tap import ListenerTap
@@ -140,6 +140,6 @@ def test_the_coverage_says_that_it_is_a_makeshift(ended: Ended, jobs: Jobs) -> N
 
 
 def test_both_readers_of_a_plan_give_the_same_lineage(jobs: Jobs) -> None:
-    jobs.write(TWO_WAYS, "two.py")
+    jobs.write(TWO_JOBS, "two.py")
     ended = jobs.plain("two.py")
     assert (ended.code, ended.out) == (0, ""), ended.err

@@ -1,4 +1,4 @@
-"""The times that are told put a change of names between what was before it and what comes after."""
+"""The times of events put a change of names between what was before it and what comes after."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,4 +27,4 @@ def test_other_times_stay_as_they_are() -> None:
         MOMENT + MILLISECOND,
         MOMENT + 2 * MILLISECOND,
     ]
-    assert clock.after(MOMENT) == MOMENT, "told late"
+    assert clock.after(MOMENT) == MOMENT, "late"

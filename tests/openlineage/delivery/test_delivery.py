@@ -30,7 +30,7 @@ from headwater.openlineage.writing.events import to_json
 
 
 class BackEnd:
-    """A back end on this machine that answers as it is told, can go away, and come back at the same place."""
+    """A back end on this machine that answers as a test wants, can go away, and come back at the same place."""
 
     def __init__(self) -> None:
         self.received: list[dict[str, Any]] = []

@@ -100,7 +100,7 @@ def written(moment: RunMoment = MOMENT, facets: FacetSettings | None = None) -> 
 def edges(event: dict[str, Any]) -> dict[str, list[str]]:
     """The lineage of the only output, as text: column, or ``*`` for the dataset, to its edges."""
     facet = event["outputs"][0]["facets"]["columnLineage"]
-    told = {name: field["inputFields"] for name, field in facet["fields"].items()} | {"*": facet.get("dataset", [])}
+    found = {name: field["inputFields"] for name, field in facet["fields"].items()} | {"*": facet.get("dataset", [])}
     return {
         name: [
             f"{one['name']}.{one['field']} {step['subtype']}"
@@ -109,7 +109,7 @@ def edges(event: dict[str, Any]) -> dict[str, list[str]]:
             for one in inputs
             for step in one["transformations"]
         ]
-        for name, inputs in told.items()
+        for name, inputs in found.items()
     }
 
 
@@ -182,9 +182,9 @@ def with_lineage(lineage: ColumnLineage) -> RunMoment:
 
 
 def test_dataset_edges_stand_on_every_field_with_the_setting() -> None:
-    told = edges(written(facets=FacetSettings(dataset_lineage_enabled=False)))
-    assert all("/orders.day FILTER" in told[name] for name in ("who", "total", "one"))
-    assert told["*"] == []
+    found = edges(written(facets=FacetSettings(dataset_lineage_enabled=False)))
+    assert all("/orders.day FILTER" in found[name] for name in ("who", "total", "one"))
+    assert found["*"] == []
 
 
 def many(columns: int, inputs: int) -> ColumnLineage:
@@ -194,18 +194,18 @@ def many(columns: int, inputs: int) -> ColumnLineage:
 
 
 def gaps(event: dict[str, Any]) -> list[dict[str, str]]:
-    told: list[dict[str, str]] = event["run"]["facets"]["headwater_coverage"]["gaps"]
-    return told
+    found: list[dict[str, str]] = event["run"]["facets"]["headwater_coverage"]["gaps"]
+    return found
 
 
 def test_lineage_above_a_limit_is_coarser_and_the_coverage_says_so(check: Check) -> None:
     event = written(with_lineage(many(50, 10)), FacetSettings(max_edges=60))
     check(event)
-    told = edges(event)
-    assert told["narrow"] == ["people.name IDENTITY"]
-    assert told["*"] == [f"/orders.x{i} TRANSFORMATION opaque" for i in range(10)]
-    assert sum(map(len, told.values())) <= 60
-    assert len(told) == 52
+    found = edges(event)
+    assert found["narrow"] == ["people.name IDENTITY"]
+    assert found["*"] == [f"/orders.x{i} TRANSFORMATION opaque" for i in range(10)]
+    assert sum(map(len, found.values())) <= 60
+    assert len(found) == 52
     assert [(gap["kind"], gap["output"]) for gap in gaps(event)] == [("budget", "file:/sales")]
 
 
@@ -380,9 +380,9 @@ def test_the_end_of_a_run_has_the_facets_of_its_start_and_more(moment: RunMoment
 def test_a_limit_never_drops_an_input_that_fits(inputs: frozenset[Dependency], limit: int) -> None:
     event = written(with_lineage(ColumnLineage({"a": inputs, "b": inputs})), FacetSettings(max_edges=limit))
     facet = event["outputs"][0]["facets"]["columnLineage"]
-    told = [*facet.get("dataset", []), *(one for field in facet["fields"].values() for one in field["inputFields"])]
+    found = [*facet.get("dataset", []), *(one for field in facet["fields"].values() for one in field["inputFields"])]
     distinct = {edge.input for edge in inputs}
-    assert len({(one["namespace"], one["name"], one["field"]) for one in told}) == min(len(distinct), max(limit, 0))
+    assert len({(one["namespace"], one["name"], one["field"]) for one in found}) == min(len(distinct), max(limit, 0))
 
 
 def test_five_thousand_columns_are_written_fast() -> None:
@@ -461,9 +461,9 @@ def test_an_output_says_which_rows_the_run_replaced(check: Check, replaces: Repl
     counted = Output(replace(written, version="8", statistics=Statistics(5)), ColumnLineage())
     ended = end_event(begun, replace(MOMENT, state=RunState.COMPLETE, statement=Statement(outputs=(counted,))))
     for event in (begun, ended):
-        told = json.loads(to_json(event))
-        check(told)
-        assert told["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] == replaces.value
+        found = json.loads(to_json(event))
+        check(found)
+        assert found["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] == replaces.value
 
 
 @pytest.mark.parametrize(("version", "expected"), [("3", {"version": "3"}), ("", {}), (None, None)])
@@ -473,9 +473,9 @@ def test_an_output_says_which_version_the_run_restored(check: Check, version: st
     after = replace(output, description=replace(output.description, version="8"))
     ended = end_event(begun, replace(MOMENT, state=RunState.COMPLETE, statement=Statement(outputs=(after,))))
     for event in (begun, ended):
-        told = json.loads(to_json(event))
-        check(told)
-        assert told["outputs"][0]["outputFacets"]["headwater_write"].get("restores") == expected
+        found = json.loads(to_json(event))
+        check(found)
+        assert found["outputs"][0]["outputFacets"]["headwater_write"].get("restores") == expected
 
 
 def test_a_run_that_adds_rows_brings_along_what_its_job_wrote_before(check: Check) -> None:
@@ -488,9 +488,9 @@ def test_a_run_that_adds_rows_brings_along_what_its_job_wrote_before(check: Chec
     statement = Statement(outputs=(Output(written, own, earlier=before),))
     ended = replace(MOMENT, state=RunState.COMPLETE, statement=statement)
     for event in (end_event(begun, ended), run_event(ended)):
-        told = json.loads(to_json(event))
-        check(told)
-        (output,) = told["outputs"]
+        found = json.loads(to_json(event))
+        check(found)
+        (output,) = found["outputs"]
         earlier = output["outputFacets"]["headwater_write"]["earlier"]
         fields = [
             one["fields"]["net"]["inputFields"][0]["field"] for one in (output["facets"]["columnLineage"], earlier)
@@ -509,8 +509,8 @@ def test_an_output_that_one_part_of_a_statement_replaces_is_replaced() -> None:
 def test_a_run_about_one_partition_says_which() -> None:
     emptied = DatasetDescription(SALES, lifecycle="TRUNCATE", partition=(("day", "2026-01-01"),))
     moment = replace(MOMENT, statement=Statement(outputs=(Output(emptied, ColumnLineage()),)))
-    (told,) = json.loads(to_json(end_event(run_event(moment), moment)))["outputs"]
-    condition = told["outputFacets"]["subset"]["outputCondition"]
+    (found,) = json.loads(to_json(end_event(run_event(moment), moment)))["outputs"]
+    condition = found["outputFacets"]["subset"]["outputCondition"]
     assert condition == {"type": "partition", "partitions": [{"dimensions": {"day": "2026-01-01"}}]}
     left_out = run_event(moment, FacetSettings(disabled=frozenset({"subset"})))
     assert "outputFacets" not in json.loads(to_json(left_out))["outputs"][0]

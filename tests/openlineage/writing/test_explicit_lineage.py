@@ -15,10 +15,10 @@ from headwater.openlineage.writing.events import run_event, to_json
 from headwater.openlineage.writing.facets import FacetSettings
 
 Edge = tuple[Any, ...]
-ASKED = FacetSettings(explicit_lineage_enabled=True)
+EXPLICIT = FacetSettings(explicit_lineage_enabled=True)
 
 
-def event_of(moment: RunMoment, facets: FacetSettings = ASKED) -> dict[str, Any]:
+def event_of(moment: RunMoment, facets: FacetSettings = EXPLICIT) -> dict[str, Any]:
     event: dict[str, Any] = json.loads(to_json(run_event(moment, facets)))
     return event
 
@@ -54,8 +54,8 @@ def implied(event: dict[str, Any]) -> set[Edge]:
 def test_explicit_lineage_needs_the_setting() -> None:
     assert "lineage" not in event_of(MOMENT, FacetSettings())["job"]["facets"]
     found = settings_from({"spark.openlineage.columnLineage.explicitLineageEnabled": "true"}, {})
-    assert (found.facets, found.problems) == (ASKED, ())
-    assert "lineage" not in event_of(MOMENT, replace(ASKED, disabled=frozenset({"lineage"})))["job"]["facets"]
+    assert (found.facets, found.problems) == (EXPLICIT, ())
+    assert "lineage" not in event_of(MOMENT, replace(EXPLICIT, disabled=frozenset({"lineage"})))["job"]["facets"]
 
 
 def test_it_names_the_datasets_and_the_columns_that_feed_an_output(check: Callable[[dict[str, Any]], None]) -> None:
@@ -82,7 +82,7 @@ def test_the_only_output_is_fed_by_what_no_column_comes_from() -> None:
 
 
 def test_it_says_the_edges_where_column_lineage_is_left_out() -> None:
-    alone = event_of(MOMENT, replace(ASKED, disabled=frozenset({"columnLineage"})))
+    alone = event_of(MOMENT, replace(EXPLICIT, disabled=frozenset({"columnLineage"})))
     assert "columnLineage" not in alone["outputs"][0]["facets"]
     assert explicit(alone) == explicit(event_of(MOMENT))
 

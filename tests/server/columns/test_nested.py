@@ -121,10 +121,10 @@ def test_hostile_names_of_leaves_are_names(client: TestClient) -> None:
         for form in ("csv", "mermaid", "dot", "graphml"):
             drawn = client.get("/api/v2/downstream", params=raw | {"nested": True, "format": form})
             assert drawn.status_code == 200
-        asked = {"namespace": "file", "dataset": "/orders", "field": leaf["field"]}
-        found = client.get("/api/v2/upstream", params=asked)
+        parameters = {"namespace": "file", "dataset": "/orders", "field": leaf["field"]}
+        found = client.get("/api/v2/upstream", params=parameters)
         assert [one["field"] for one in found.json()["columns"]] == [leaf["field"], f"c{place}"], name[:50]
-        assert client.get("/api/v2/view", params=asked).status_code == 200
+        assert client.get("/api/v2/view", params=parameters).status_code == 200
 
 
 def test_leaves_of_one_name_but_for_case_are_one_to_who_asks(client: TestClient) -> None:

@@ -16,9 +16,9 @@ LOOKALIKE = "\u0430mount"  # with a Cyrillic a
 
 def step(dataset: str, field: str, subtype: str = "IDENTITY", **how: Any) -> Json:
     kind = "DIRECT" if subtype in ("IDENTITY", "TRANSFORMATION", "AGGREGATION") else "INDIRECT"
-    way = {"type": kind, "subtype": subtype, "masking": False, "opaque": False, "description": "", **how}
+    transformation = {"type": kind, "subtype": subtype, "masking": False, "opaque": False, "description": "", **how}
     namespace, _, name = dataset.rpartition("|")
-    return {"namespace": namespace or "lake", "name": name, "field": field, "transformations": [way]}
+    return {"namespace": namespace or "lake", "name": name, "field": field, "transformations": [transformation]}
 
 
 def output(

@@ -25,7 +25,7 @@ def column(dataset: str, field: str, steps: list[dict[str, str]]) -> dict[str, A
 
 
 WHOLE = {"namespace": "file", "name": "/raw", "type": "DATASET"}
-TOLD = {"inputs": [WHOLE, column("raw", "y", FILTER)], "fields": {"a": {"inputs": [column("raw", "x", IDENTITY)]}}}
+EXPLICIT = {"inputs": [WHOLE, column("raw", "y", FILTER)], "fields": {"a": {"inputs": [column("raw", "x", IDENTITY)]}}}
 EDGES = {"gold.a <- raw.x IDENTITY", "gold.* <- raw.y FILTER"}
 
 
@@ -43,7 +43,7 @@ def of_dataset(event: dict[str, Any], lineage: dict[str, Any]) -> None:
 @pytest.mark.parametrize("older", [None, {"a": ["raw.old"]}])
 def test_explicit_lineage_goes_before_column_lineage(store: Store, words: Words, add: Any, older: Any) -> None:
     event = words.run_event("j", words.written("gold", older))
-    add(event, TOLD)
+    add(event, EXPLICIT)
     store.ingest([event])
     assert words.edges(store) == EDGES
 

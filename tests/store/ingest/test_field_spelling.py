@@ -35,8 +35,8 @@ def events(words: Any, steps: list[Any], spell: Callable[[str], str]) -> list[di
             sent.append(words.run_event("ddl", output, minute=minute, run=f"ddl{minute}"))
             continue
         own = {
-            spell(field): [f"{source}.{spell(column.lower())}" for source, column in given]
-            for field, given in fields.items()
+            spell(field): [f"{source}.{spell(column.lower())}" for source, column in inputs]
+            for field, inputs in fields.items()
         }
         sent.append(words.run_event(f"job{name}", words.written(name, own), minute=minute, run=f"run{minute}"))
     return sent
@@ -117,7 +117,7 @@ def test_names_are_shown_in_the_tables_own_spelling(words: Any, tmp_path: Path) 
 
 
 def test_columns_of_one_event_that_differ_in_case_are_two(words: Any, store: Store) -> None:
-    """A schema with ``a`` and ``A`` was made by a case-sensitive session, also when that is told late."""
+    """A schema with ``a`` and ``A`` was made by a case-sensitive session, also when that comes late."""
     read = words.run_event("read", words.written("gold", {"k": ["mid.a"], "m": ["mid.A"]}), minute=2, run="1")
     store.ingest([read])
     assert len(find_columns(store, "mid", 10).found) == 1

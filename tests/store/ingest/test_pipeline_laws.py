@@ -122,7 +122,7 @@ def test_order_does_not_matter_where_names_change(
 
 
 def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None:
-    """Events told at once, and told one by one in another order with repetitions, make equal stores."""
+    """Events taken in at once, and one by one in another order with repetitions, make equal stores."""
     mixed = events + seed.choices(events, k=2)
     seed.shuffle(mixed)
     with (
@@ -135,7 +135,7 @@ def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None
 
 
 def test_order_does_not_matter_where_a_table_takes_the_name_of_another_at_once(words: Any, tmp_path: Path) -> None:
-    """One is dropped, and at the same moment another gets its name, and its column one that is told again later."""
+    """One is dropped, and at the same moment another gets its name, and its column one that comes again later."""
     events = [
         words.run_event("ddl", words.renamed("a", None), minute=1, run="1"),
         words.run_event("ddl", words.renamed("b", "a", {"x": "y"}), minute=1, run="2"),

@@ -1,4 +1,4 @@
-"""A job that is forgotten is in no list, and what it told is so no more, until a later run brings it back."""
+"""A job that is forgotten is in no list, and its lineage is gone, until a later run brings it back."""
 
 from typing import Any
 

@@ -130,8 +130,8 @@ def test_others_write_while_it_goes_on(store: Store, words: Any) -> None:
     assert words.edges(store) == {"gold.a <- raw.y1 IDENTITY"}
 
 
-TOLD = {"outputs": [("b", {"x": []}, [])], "state": "COMPLETE", "inputs": [], "minute": 0, "run": "r3"}
-UNTOLD = {"outputs": [("a", None, [])], "state": "COMPLETE", "inputs": ["b"]}
+WITH_LINEAGE = {"outputs": [("b", {"x": []}, [])], "state": "COMPLETE", "inputs": [], "minute": 0, "run": "r3"}
+WITHOUT_LINEAGE = {"outputs": [("a", None, [])], "state": "COMPLETE", "inputs": ["b"]}
 """A run that tells what it read and wrote, and no columns."""
 
 
@@ -165,7 +165,7 @@ def as_of(store: Store, at: int) -> list[Any]:
 )
 @example(parts=[], changes=[], late=[], minute=3)
 @example(
-    parts=[UNTOLD | {"minute": 4, "run": "r2"}, UNTOLD | {"minute": 1, "run": "r1"}, TOLD],
+    parts=[WITHOUT_LINEAGE | {"minute": 4, "run": "r2"}, WITHOUT_LINEAGE | {"minute": 1, "run": "r1"}, WITH_LINEAGE],
     changes=[],
     late=[],
     minute=2,

@@ -1,4 +1,4 @@
-"""The search for columns: by whichever way it goes, the same answers; and one that finds nothing looks at no field."""
+"""The search for columns: the same answers by each of its plans; and one that finds nothing looks at no field."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ from headwater.store.questions import find_columns
 from headwater.store.questions.lists import column_search
 
 WORDS = ("id", "ID", "user", "user_id", "User", "paid", "100%", "a_b")
-ASKED = ("id", "user", "us", "_", "%", "gold", "d1.id", "gold/d1.us", "none", "none.id", "d1.none", "renamed", "/d2")
+SEARCHES = ("id", "user", "us", "_", "%", "gold", "d1.id", "gold/d1.us", "none", "none.id", "d1.none", "renamed", "/d2")
 
 
 def filled(store: Store, words: Any) -> None:
@@ -56,7 +56,7 @@ def test_every_search_finds_the_same(
     filled(store, words)
     for name, limit in limits.items():
         monkeypatch.setattr(column_search, name, limit)
-    for text in ASKED:
+    for text in SEARCHES:
         found, after = [], (0, 0)
         while True:
             page = find_columns(store, text, 3, after=after)

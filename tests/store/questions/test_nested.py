@@ -141,7 +141,7 @@ def test_a_view_has_leaves_beside_columns_and_says_where_more_is(shop: Store) ->
     assert set(fields.values()) == {"items.price", "id"}
     types = {fields[one]: type_ for one, type_ in view.types.items() if fields[one] != "id"}
     assert types == {"items.price": "double"}
-    more = {way: {short_of(view, one) for one in some} for way, some in view.more.items()}
+    more = {direction: {short_of(view, one) for one in some} for direction, some in view.more.items()}
     assert more[Direction.UP] == {"/orders.items.price", "/orders.id"}
     assert more[Direction.DOWN] == {"/clean.items.price"}
 
@@ -274,10 +274,10 @@ def check_graph(store: Store, words: Any, edges: list[Edge], plain: set[str]) ->
     assert {(a, b) for a in up for b in up[a]} == {(a, b) for b in down for a in down[b]}
     for one in expected:
         column = ".".join(one.split(".")[:2])
-        for way in (Direction.UP, Direction.DOWN):
-            leaves_found = names(walk_from(store, f"/{one}", way, Bounds(nested=True)))
+        for direction in (Direction.UP, Direction.DOWN):
+            leaves_found = names(walk_from(store, f"/{one}", direction, Bounds(nested=True)))
             assert {".".join(name.split(".")[:2]) for name in leaves_found} <= names(
-                walk_from(store, f"/{column}", way)
+                walk_from(store, f"/{column}", direction)
             )
 
 

@@ -287,7 +287,7 @@ class Agent:
         The call that wakes a tap lies among its rows: one that came after the last reading would count as unread.
         """
         self._woken.wait(self._milliseconds_left() / 1000)
-        if not self._settled():
+        if not self._wait_for_listeners():
             yield from self._unread_of_the_gone()
             return
         while self._milliseconds_left() and self._watch(0):
@@ -298,7 +298,7 @@ class Agent:
             yield gap
         self._tap.disconnect()
 
-    def _settled(self) -> bool:
+    def _wait_for_listeners(self) -> bool:
         """Wait until all that happened can be polled; False without a JVM."""
         try:
             self._tap.drain(self._milliseconds_left())

@@ -23,12 +23,12 @@ public class Answers {
   /** Delegates are added to the list. */
   public Answers(List delegates) { this.delegates = delegates; }
 
-  /** The answer of a method that tells ``told``, as Interfaces names it. */
-  public Object read(String told, Object answer) throws Exception {
-    if (told.equals("relation")) return identifier(answer);
+  /** The answer of a method with ``part`` of the lineage, as Interfaces names it. */
+  public Object read(String part, Object answer) throws Exception {
+    if (part.equals("relation")) return identifier(answer);
     List found = new ArrayList();
     Iterator items = items(answer);
-    while (items.hasNext()) found.add(item(told, next(items, found)));
+    while (items.hasNext()) found.add(item(part, next(items, found)));
     return found;
   }
 
@@ -38,14 +38,14 @@ public class Answers {
     return items.next();
   }
 
-  private Object item(String told, Object item) throws Exception {
+  private Object item(String part, Object item) throws Exception {
     if (item == null) throw new IllegalArgumentException("it gave a list with null in it");
-    if (told.equals("inputs") || told.equals("outputs")) return dataset(item, told.equals("inputs") ? "inputFacetsBuilder" : "outputFacetsBuilder");
-    if (told.equals("dependencies")) return dependency(item);
+    if (part.equals("inputs") || part.equals("outputs")) return dataset(item, part.equals("inputs") ? "inputFacetsBuilder" : "outputFacetsBuilder");
+    if (part.equals("dependencies")) return dependency(item);
     Map found = new LinkedHashMap();
     Object delegate = get(item, "delegate");
     if (delegate != null) { found.put("delegate", position(delegate)); return found; }
-    if (told.equals("fieldsRead")) found.put("dataset", identifier(get(item, "datasetIdentifier")));
+    if (part.equals("fieldsRead")) found.put("dataset", identifier(get(item, "datasetIdentifier")));
     found.put("field", text(get(item, "field")));
     found.put("id", id(get(item, "exprId")));
     return found;

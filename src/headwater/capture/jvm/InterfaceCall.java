@@ -86,11 +86,11 @@ public class InterfaceCall implements Runnable {
   public void run() {
     Answers answers = new Answers(delegates);
     for (int i = 0; i < methods.length; i++) {
-      String told = Interfaces.told(methods[i]);
-      if (values.containsKey(told)) continue;
+      String part = Interfaces.answer(methods[i]);
+      if (values.containsKey(part)) continue;
       try {
         methods[i].setAccessible(true);
-        values.put(told, answers.read(told, methods[i].invoke(object, context.arguments(methods[i]))));
+        values.put(part, answers.read(part, methods[i].invoke(object, context.arguments(methods[i]))));
       } catch (Throwable failed) { gaps.add(gap(methods[i].getName() + ": " + Answers.why(failed))); }
     }
     done = true;

@@ -19,21 +19,21 @@ public class Interfaces extends ClassValue {
   private static final Method[] NONE = new Method[0];
   private static final Pattern NAME = Pattern.compile(
     "(?:.*\\.)?openlineage\\..*\\b(?:InputLineageNode|OutputLineageNode|ColumnLevelLineageNode|LineageRelation|LineageRelationProvider|LineageDatasetProvider)");
-  private static final Map TOLD = new HashMap();
+  private static final Map ANSWER_OF = new HashMap();
 
   static {
     String[] names = new String[] {
       "getInputs", "inputs", "getOutputs", "outputs", "columnLevelLineageInputs", "fieldsRead", "getColumnLevelLineageInputs", "fieldsRead",
       "columnLevelLineageOutputs", "fieldsWritten", "getColumnLevelLineageOutputs", "fieldsWritten", "columnLevelLineageDependencies", "dependencies",
       "getColumnLevelLineageDependencies", "dependencies", "getLineageDatasetIdentifier", "relation", "getLineageDataset", "relation"};
-    for (int i = 0; i < names.length; i += 2) TOLD.put(names[i], names[i + 1]);
+    for (int i = 0; i < names.length; i += 2) ANSWER_OF.put(names[i], names[i + 1]);
   }
 
-  /** The methods that tell lineage, of the interfaces themselves; of nearly every class there are none. */
+  /** The methods that answer with lineage, of the interfaces themselves; of nearly every class there are none. */
   public static Method[] of(Class type) { return (Method[]) KNOWN.get(type); }
 
-  /** What a method tells: inputs, outputs, fieldsRead, fieldsWritten, dependencies, relation. */
-  public static String told(Method method) { return (String) TOLD.get(method.getName()); }
+  /** What a method answers: inputs, outputs, fieldsRead, fieldsWritten, dependencies, relation. */
+  public static String answer(Method method) { return (String) ANSWER_OF.get(method.getName()); }
 
   /** Once for each class, and forgotten with it. */
   protected Object computeValue(Class type) {
@@ -45,7 +45,7 @@ public class Interfaces extends ClassValue {
   private static void collect(Class type, List found) {
     if (type.isInterface() && NAME.matcher(type.getName()).matches()) {
       Method[] methods = type.getMethods();
-      for (int i = 0; i < methods.length; i++) if (told(methods[i]) != null && !methods[i].isBridge() && !found.contains(methods[i])) found.add(methods[i]);
+      for (int i = 0; i < methods.length; i++) if (answer(methods[i]) != null && !methods[i].isBridge() && !found.contains(methods[i])) found.add(methods[i]);
     }
     Class[] parents = type.getInterfaces();
     for (int i = 0; i < parents.length; i++) collect(parents[i], found);

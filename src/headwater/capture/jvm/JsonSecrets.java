@@ -52,6 +52,6 @@ public class JsonSecrets {
 
   private static boolean isOfColumns(String key) { return key.toLowerCase().matches(".*(?:field|column).*"); }
 
-  /** Types name fields too, in a form in which messages tell secrets: struct<token:string>. */
+  /** Types name fields too, in a form in which messages have secrets: struct<token:string>. */
   private static boolean isType(String key) { return key.toLowerCase().endsWith("type"); }
 }

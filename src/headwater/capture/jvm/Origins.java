@@ -15,7 +15,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.rdd.RDD;
 
 /**
- * What the rows of an RDD are made of, as far as the RDDs that it depends on tell.
+ * What the rows of an RDD are made of, as far as the RDDs that it depends on say.
  *
  * The way back ends at an RDD whose rows are known to be a DataFrame's, and at RDDs that read: files by their paths.
  */
@@ -23,7 +23,7 @@ public class Origins {
   private static final int MOST = 10000;
   private static final int MOST_KNOWN = 100000;
   private static final String PATHS = "mapreduce.input.fileinputformat.inputdir";
-  /** Ids of RDDs that were told of with the plan of a DataFrame; an application has one SparkContext, which counts them. */
+  /** Ids of RDDs that were reported with the plan of a DataFrame; an application has one SparkContext, which counts them. */
   private static final Set KNOWN = Collections.synchronizedSet(new HashSet());
   /** By checkpointed RDD: what of() found before. */
   private static final Map KEPT = Collections.synchronizedMap(new HashMap());

@@ -70,7 +70,7 @@ public class Procedures {
     return words.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase();
   }
 
-  /** The parameters in order, which arguments without a name go by; none where only binding would tell them. */
+  /** The parameters in order, which arguments without a name go by; none where only binding would name them. */
   private static Object[] parameters(Object catalog, Object call, List name) {
     Object procedure = Reflection.call(call, "procedure");
     if (Reflection.has(procedure, "nameParts")) {

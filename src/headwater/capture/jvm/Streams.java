@@ -23,7 +23,7 @@ import org.apache.spark.sql.streaming.StreamingQueryListener;
  * looked at where they are posted: that thread tells what encloses what, and that of a query which query it is.
  */
 public class Streams {
-  /** By run: the StreamExecution of each query that has started and is not yet told of. */
+  /** By run: the StreamExecution of each query that has started and is not yet reported. */
   private final Map queries = new ConcurrentHashMap();
   /** By execution: the run of the query whose batch it is. */
   private final Map batches = new ConcurrentHashMap();
@@ -33,7 +33,7 @@ public class Streams {
   private final Map open = new ConcurrentHashMap();
   /** Runs that have been seen to start, or since: a session may be watched while its queries run. */
   private final Set known = ConcurrentHashMap.newKeySet();
-  /** Runs of which nothing new has happened since their last batch was told of. */
+  /** Runs of which nothing new has happened since their last batch was reported. */
   private final Set quiet = ConcurrentHashMap.newKeySet();
 
   /** Events of which posted() and the tap have to know. */
@@ -151,7 +151,7 @@ public class Streams {
   /** Forgets an execution inside a batch that has ended. */
   public void left(Long id) { inner.remove(id); }
 
-  /** A write inside a batch has ended: the end of that batch has to be told. */
+  /** A write inside a batch has ended: the end of that batch has to be reported. */
   public void wrote(String run) { if (run != null) quiet.remove(run); }
 
   /** The run whose batch an execution is, null for others. */

@@ -261,8 +261,8 @@ public class Tables {
 
   /** Those that a streaming query's writer was given. One with a continuous trigger keeps none: of Kafka its writer has topic and broker; null of others. */
   public static Object options(Object query) {
-    Object given = Reflection.field(query, "extraOptions");
-    if (given instanceof scala.collection.Map) return given;
+    Object options = Reflection.field(query, "extraOptions");
+    if (options instanceof scala.collection.Map) return options;
     Object write = Reflection.call(Reflection.field(query, "logicalPlan"), "write");
     Object producer = Reflection.field(write, "producerParams");
     if (!(producer instanceof Map)) return null;

@@ -14,7 +14,7 @@ from headwater.server.columns.pages import cursor_of, page_after, place_of
 from headwater.server.columns.query_params import AsOfParams, NameParams, QueryParams, Tabular
 from headwater.server.columns.replies import (
     TABULAR,
-    AskedQuestion,
+    LineageQuestion,
     Question,
     Reply,
     answered,
@@ -79,7 +79,7 @@ class CoverageParameters(QueryParams):
 
 @router.get("/columns", response_model=list_schemas.ColumnPage)
 @answered()
-def columns(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Reply:
+def columns(query: Annotated[SearchParameters, Query()], question: LineageQuestion) -> Reply:
     """List columns whose names contain a text, then those of datasets whose names do."""
     found, more = _forgiving(find_columns, query, question)
     shown = [
@@ -92,7 +92,7 @@ def columns(query: Annotated[SearchParameters, Query()], question: AskedQuestion
 
 @router.get("/search", response_model=list_schemas.TextPage)
 @answered(of_events=False)
-def search(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Reply:
+def search(query: Annotated[SearchParameters, Query()], question: LineageQuestion) -> Reply:
     """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words."""
     page, more = _forgiving(find_texts, query, question)
     # A text may name what is hidden, as descriptions of steps may.
@@ -103,7 +103,7 @@ def search(query: Annotated[SearchParameters, Query()], question: AskedQuestion)
 
 @router.get("/datasets", response_model=list_schemas.DatasetPage)
 @answered()
-def datasets(query: Annotated[DatasetsParameters, Query()], question: AskedQuestion) -> Reply:
+def datasets(query: Annotated[DatasetsParameters, Query()], question: LineageQuestion) -> Reply:
     """List datasets by name, each with its columns."""
     after = place_of(query.cursor, (str, str))
     page = dataset_page(
@@ -111,15 +111,15 @@ def datasets(query: Annotated[DatasetsParameters, Query()], question: AskedQuest
     )
     shown = [
         of_dataset(question.redacted(dataset))
-        | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in given]}
-        for dataset, given in page.datasets
+        | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in columns]}
+        for dataset, columns in page.datasets
     ]
     return json_reply({"datasets": shown, "next": cursor_of(page.next)})
 
 
 @router.get("/versions", response_model=list_schemas.VersionPage)
 @answered()
-def versions(query: Annotated[VersionsParameters, Query()], question: AskedQuestion) -> Reply:
+def versions(query: Annotated[VersionsParameters, Query()], question: LineageQuestion) -> Reply:
     """List the versions of a dataset, the newest first, each with the columns that it had."""
     after = place_of(query.cursor, (int, str))
     page = version_page(question.store, query.name(), query.limit, after=after, sees=question.sees)
@@ -131,7 +131,7 @@ def versions(query: Annotated[VersionsParameters, Query()], question: AskedQuest
 
 @router.get("/coverage", response_model=list_schemas.CoveragePage, responses=TABULAR)
 @answered()
-def covered(query: Annotated[CoverageParameters, Query()], question: AskedQuestion) -> Reply:
+def covered(query: Annotated[CoverageParameters, Query()], question: LineageQuestion) -> Reply:
     """List how much of the lineage of each output is known, the least first, and what is missing."""
     # By what is shown: the place in a cursor must have no hidden name in it.
     every, hides = coverage(question.store, query.run), question.redaction.hides

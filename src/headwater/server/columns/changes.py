@@ -22,7 +22,7 @@ from headwater.errors import QuestionError, StoreError
 from headwater.model.time import iso
 from headwater.server.auth.access import Caller
 from headwater.server.columns import list_schemas
-from headwater.server.columns.replies import AskedQuestion, Question
+from headwater.server.columns.replies import LineageQuestion, Question
 from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Change, changes_after, latest_event
 
@@ -47,7 +47,7 @@ LastEvent = Annotated[
 
 
 @router.get("/changes", response_class=EventSourceResponse, operation_id="changes", responses=STREAMED)
-async def changes(question: AskedQuestion, last_event_id: LastEvent = None) -> EventSourceResponse:
+async def changes(question: LineageQuestion, last_event_id: LastEvent = None) -> EventSourceResponse:
     """Stream an event for each output of a job whose lineage changed, or became known.
 
     The first event, ``begin``, says where the stream starts. A client that comes back with the last id that it read

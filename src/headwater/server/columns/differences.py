@@ -13,7 +13,7 @@ from headwater.server.columns import list_schemas
 from headwater.server.columns.query_params import NameParams, Tabular
 from headwater.server.columns.replies import (
     TABULAR,
-    AskedQuestion,
+    LineageQuestion,
     Question,
     Reply,
     answered,
@@ -37,7 +37,7 @@ class DifferenceParameters(NameParams):
 
 @router.get("/diff", response_model=list_schemas.Difference, responses=TABULAR)
 @answered()
-def diff(query: Annotated[DifferenceParameters, Query()], question: AskedQuestion) -> Reply:
+def diff(query: Annotated[DifferenceParameters, Query()], question: LineageQuestion) -> Reply:
     """List the steps that came, went or changed between two moments or two runs.
 
     For a dataset or a job the steps into their columns are compared; for a column, all steps that lead to it.

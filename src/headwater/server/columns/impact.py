@@ -16,7 +16,7 @@ from headwater.server.columns.pages import page_after
 from headwater.server.columns.query_params import BoundsParams, NameParams, PageParams, Tabular
 from headwater.server.columns.replies import (
     TABULAR,
-    AskedQuestion,
+    LineageQuestion,
     Reply,
     answered,
     csv_reply,
@@ -41,7 +41,7 @@ class ImpactParameters(NameParams, BoundsParams, PageParams):
 
 @router.get("/impact", response_model=schemas.Impact, responses=TABULAR)
 @answered()
-def impact(query: Annotated[ImpactParameters, Query()], question: AskedQuestion) -> Reply:
+def impact(query: Annotated[ImpactParameters, Query()], question: LineageQuestion) -> Reply:
     """List the datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
     answer = impact_of(question.store, query.name(), question.bounds(query))
     answer = question.redacted(answer, answer.start)
@@ -94,7 +94,7 @@ def _by_job(answer: Impact, query: ImpactParameters) -> dict[str, Any]:
 
 def _of_impacted(one: ImpactedColumn) -> dict[str, Any]:
     document = of_column(one.column) | {"distance": one.distance}
-    return document | {"guess": True} if all(way.transformation.guess for way in one.transformations) else document
+    return document | {"guess": True} if all(each.transformation.guess for each in one.transformations) else document
 
 
 def _total(answer: Impact) -> dict[str, int]:

@@ -13,7 +13,7 @@ from headwater.server.columns.pages import page_after
 from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
 from headwater.server.columns.replies import (
     DRAWN,
-    AskedQuestion,
+    LineageQuestion,
     Reply,
     answered,
     drawn_reply,
@@ -43,7 +43,7 @@ class PathsParameters(BoundsParams):
 
 @router.get("/roots", response_model=schemas.Roots, responses=DRAWN)
 @answered()
-def roots(query: Annotated[RootsParameters, Query()], question: AskedQuestion) -> Reply:
+def roots(query: Annotated[RootsParameters, Query()], question: LineageQuestion) -> Reply:
     """List the first columns that a column is made from, how, and why nothing is before them."""
     answer = roots_of(question.store, query.name(), question.bounds(query))
     answer = question.redacted(answer, answer.column)
@@ -58,7 +58,7 @@ def roots(query: Annotated[RootsParameters, Query()], question: AskedQuestion) -
 
 @router.get("/paths", response_model=schemas.Paths, responses=DRAWN)
 @answered()
-def paths(query: Annotated[PathsParameters, Query()], question: AskedQuestion) -> Reply:
+def paths(query: Annotated[PathsParameters, Query()], question: LineageQuestion) -> Reply:
     """List the paths between two columns in the direction of the data, the shortest first, with every step."""
     bounds = question.bounds(query)
     answer = paths_between(question.store, query.source, query.target, most=query.most, bounds=bounds)

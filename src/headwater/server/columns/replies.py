@@ -111,7 +111,7 @@ class Question:
             return Response(status_code=304, headers=headers)
         reply = made()
         if "time" in reply.truncated:
-            # AskedQuestion again, it may come further.
+            # LineageQuestion again, it may come further.
             del headers["ETag"]
         if reply.truncated:
             headers[TRUNCATED] = ", ".join(reply.truncated)
@@ -155,7 +155,7 @@ def _question(request: Request, server: TheServer, caller: Reader) -> Question:
     return Question(request, server, caller)
 
 
-AskedQuestion = Annotated[Question, Depends(_question)]
+LineageQuestion = Annotated[Question, Depends(_question)]
 
 
 def question_router() -> APIRouter:

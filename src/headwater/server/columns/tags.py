@@ -18,7 +18,7 @@ from headwater.policies.selectors import Selected
 from headwater.policies.tag_file import TagName
 from headwater.server.auth.access import Scope, require_namespace
 from headwater.server.columns.query_params import AsOfParams, NameParams
-from headwater.server.columns.replies import AskedQuestion, Reply, answered, json_reply, question_router
+from headwater.server.columns.replies import LineageQuestion, Reply, answered, json_reply, question_router
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start
 from headwater.server.openapi import Schema
 from headwater.server.server import Writer
@@ -128,7 +128,7 @@ class ArrivingTags(Schema):
 
 @router.get("/tags", response_model=TagList)
 @answered(of_events=False)
-def tags(query: Annotated[TagsParameters, Query()], question: AskedQuestion) -> Reply:
+def tags(query: Annotated[TagsParameters, Query()], question: LineageQuestion) -> Reply:
     """List the tags of columns and datasets, with who put them and when."""
     named = query.name() if query.model_fields_set else None
     found = tagged_names(question.store, named, question.sees)
@@ -137,7 +137,7 @@ def tags(query: Annotated[TagsParameters, Query()], question: AskedQuestion) -> 
 
 
 @router.post("/tags", response_model=TagOn, operation_id="put_tag", status_code=201, responses={304: {}})
-def put(body: NewTag, caller: Writer, question: AskedQuestion) -> Response:
+def put(body: NewTag, caller: Writer, question: LineageQuestion) -> Response:
     """Put a tag on a column, or on all columns of a dataset; it stays until somebody takes it off."""
     require_namespace(caller, body.namespace)
     on = add_tag(question.store, body.name, TagName(body.tag, body.value))
@@ -151,7 +151,7 @@ def put(body: NewTag, caller: Writer, question: AskedQuestion) -> Response:
 
 
 @router.delete("/tags", response_model=None, operation_id="remove_tag", status_code=204)
-def remove(query: Annotated[Place, Query()], caller: Writer, question: AskedQuestion) -> Response:
+def remove(query: Annotated[Place, Query()], caller: Writer, question: LineageQuestion) -> Response:
     """Take a tag off, whoever put it; one of an event comes again with the next event that has it."""
     require_namespace(caller, query.namespace)
     if not remove_tag(question.store, query.name, query.tag):
@@ -161,7 +161,7 @@ def remove(query: Annotated[Place, Query()], caller: Writer, question: AskedQues
 
 @router.get("/tags/flow", response_model=TagFlow)
 @answered(of_events=False)
-def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> Reply:
+def flow(query: Annotated[FlowParameters, Query()], question: LineageQuestion) -> Reply:
     """Follow a tag to the columns at which it arrives: by value, masked, or by influence, each with the path to it."""
     tag = TagName(query.tag, query.value)
     at = query.moment(question.store)
@@ -182,7 +182,7 @@ def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> 
 
 @router.get("/tags/arriving", response_model=ArrivingTags)
 @answered(of_events=False)
-def arriving(query: Annotated[ArrivingParameters, Query()], question: AskedQuestion) -> Reply:
+def arriving(query: Annotated[ArrivingParameters, Query()], question: LineageQuestion) -> Reply:
     """List the tags that arrive at a column or at the columns of a dataset, each with the path to it."""
     at = query.moment(question.store)
     with question.store.read() as connection:

@@ -12,7 +12,7 @@ from headwater.answers.views import of_view
 from headwater.model import Subtype, TransformationType
 from headwater.model.time import iso
 from headwater.server.columns.query_params import BoundsParams, NameParams, QueryParams
-from headwater.server.columns.replies import AskedQuestion, Reply, answered, json_reply, question_router
+from headwater.server.columns.replies import LineageQuestion, Reply, answered, json_reply, question_router
 from headwater.server.columns.schemas import NamedIds, Truncated
 from headwater.server.openapi import Schema
 from headwater.store.questions import step_history, view_of
@@ -135,7 +135,7 @@ class Step(Schema):
 
 @router.get("/view", response_model=View)
 @answered()
-def view(query: Annotated[ViewParameters, Query()], question: AskedQuestion) -> Reply:
+def view(query: Annotated[ViewParameters, Query()], question: LineageQuestion) -> Reply:
     """Show a column, or all columns of a dataset, with what leads to it and what comes of it, in one compact answer."""
     up, down = (query.depth if depth is None else depth for depth in (query.up, query.down))
     most, bounds = question.settings.depth_limit, question.bounds(query)
@@ -146,7 +146,7 @@ def view(query: Annotated[ViewParameters, Query()], question: AskedQuestion) -> 
 
 @router.get("/step", response_model=Step)
 @answered()
-def step(query: Annotated[StepParameters, Query()], question: AskedQuestion) -> Reply:
+def step(query: Annotated[StepParameters, Query()], question: LineageQuestion) -> Reply:
     """Say when a step of a view was first and last seen, and by which run."""
     found = step_history(question.store, query.input, query.output, query.job)
     found = question.redacted(found, found.input, found.output, found.job)

@@ -14,7 +14,7 @@ from headwater.server.columns.pages import Window
 from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
 from headwater.server.columns.replies import (
     DRAWN,
-    AskedQuestion,
+    LineageQuestion,
     Question,
     Reply,
     drawn_reply,
@@ -57,19 +57,19 @@ Walk = Annotated[WalkParameters, Query()]
 
 
 @router.get("/upstream", response_model=schemas.Walk, responses=DRAWN)
-def upstream(walk: Walk, question: AskedQuestion) -> Response:
+def upstream(walk: Walk, question: LineageQuestion) -> Response:
     """List all columns that a column, or every column of a dataset, is made from, and the steps between."""
     return question.respond(lambda: _walked(walk, question, Direction.UP))
 
 
 @router.get("/downstream", response_model=schemas.Walk, responses=DRAWN)
-def downstream(walk: Walk, question: AskedQuestion) -> Response:
+def downstream(walk: Walk, question: LineageQuestion) -> Response:
     """List all columns that are made from a column, or from any column of a dataset; sources have a downstream too."""
     return question.respond(lambda: _walked(walk, question, Direction.DOWN))
 
 
 @router.get("/lineage", response_model=schemas.Walk, responses=DRAWN)
-def lineage(walk: Annotated[LineageParameters, Query()], question: AskedQuestion) -> Response:
+def lineage(walk: Annotated[LineageParameters, Query()], question: LineageQuestion) -> Response:
     """List the columns before and after a column, with the distance on either side; no siblings."""
     return question.respond(lambda: _walked(walk, question, walk.direction))
 

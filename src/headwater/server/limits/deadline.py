@@ -30,7 +30,7 @@ class Deadline:
         except asyncio.CancelledError:
             working.cancel()
             raise
-        answer.given_up = True
+        answer.abandoned = True
         # A thread that reads the store cannot be stopped; the database ends its query after the same time.
         working.cancel()
         working.add_done_callback(_forget)
@@ -48,9 +48,9 @@ class _Answer:
     def __init__(self, send: Send) -> None:
         self._send = send
         self.begun = False
-        self.given_up = False
+        self.abandoned = False
 
     async def send(self, message: Message) -> None:
-        if not self.given_up:
+        if not self.abandoned:
             self.begun = True
             await self._send(message)

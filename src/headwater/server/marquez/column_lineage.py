@@ -92,7 +92,7 @@ class _Nodes:
         self._graph, self._redaction, self._versioned = graph, redaction, versioned
         self._onward: dict[str, set[str]] = {}
         for node in graph.nodes:
-            for source in node.given:
+            for source in node.inputs:
                 self._onward.setdefault(self._id(source.column), set()).add(self._id(node.column))
 
     def nodes(self) -> list[Document]:
@@ -105,7 +105,7 @@ class _Nodes:
             "id": own,
             "type": "DATASET_FIELD",
             "data": self._data(node),
-            "inEdges": _edges(own, {self._id(source.column) for source in node.given}),
+            "inEdges": _edges(own, {self._id(source.column) for source in node.inputs}),
             "outEdges": _edges(own, self._onward.get(own, ())),
         }
 
@@ -118,9 +118,9 @@ class _Nodes:
             "dataset": shown.name,
             "datasetVersion": self._version(node.column),
             "field": self._redaction.field(owner, node.column.name),
-            "fieldType": kind if node.given else "",
-            **first_transformation(node.given, self._redaction),
-            "inputFields": [self._input(one) for one in node.given],
+            "fieldType": kind if node.inputs else "",
+            **first_transformation(node.inputs, self._redaction),
+            "inputFields": [self._input(one) for one in node.inputs],
         }
 
     def _input(self, source: InputColumn) -> Document:

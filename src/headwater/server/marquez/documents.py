@@ -88,10 +88,10 @@ def column_lineage(lineage: Mapping[str, tuple[InputColumn, ...]], redaction: Re
     return [
         {
             "name": name,
-            "inputFields": [input_field(one, redaction) for one in given],
-            **first_transformation(given, redaction),
+            "inputFields": [input_field(one, redaction) for one in inputs],
+            **first_transformation(inputs, redaction),
         }
-        for name, given in sorted(lineage.items())
+        for name, inputs in sorted(lineage.items())
     ]
 
 

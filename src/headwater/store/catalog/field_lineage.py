@@ -122,7 +122,7 @@ class ColumnNode:
     """A column and what it is made of; nothing when it is only there because others are made of it."""
 
     column: Column
-    given: tuple[InputColumn, ...]
+    inputs: tuple[InputColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,10 @@ def _reached(links: Collection[_Link], seeds: Collection[int], *, forward: bool)
 
 def _nodes(connection: Connection, links: Mapping[_Link, Overwrite | None], at: int | None) -> tuple[ColumnNode, ...]:
     columns = names.columns(connection, {end for source, output, _ in links for end in (source, output)}, at)
-    ways = names.transformations(connection, {way for *_, way in links})
-    given: dict[int, set[InputColumn]] = {}
-    for (source, output, way), replaced_by in links.items():
-        given.setdefault(output, set()).add(InputColumn.of(columns[source], ways[way], replaced_by))
-    return tuple(ColumnNode(column, tuple(sorted(given.get(one, ())))) for one, column in columns.items())
+    transformations = names.transformations(connection, {transformation for *_, transformation in links})
+    inputs: dict[int, set[InputColumn]] = {}
+    for (source, output, transformation), replaced_by in links.items():
+        inputs.setdefault(output, set()).add(
+            InputColumn.of(columns[source], transformations[transformation], replaced_by)
+        )
+    return tuple(ColumnNode(column, tuple(sorted(inputs.get(one, ())))) for one, column in columns.items())

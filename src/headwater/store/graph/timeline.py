@@ -154,10 +154,10 @@ class Scope:
         place = {"job": self.job, "dataset": self.dataset}
         near = {**place, "window_start": window.start, "window_end": window.end}
         found: dict[Edge, list[Span]] = {}
-        for output, source, way, start in self.connection.execute(_current(tables), place):
-            found.setdefault((output, source, way), []).append(Span(start, FOREVER))
-        for output, source, way, start, end in self.connection.execute(_near(tables), near):
-            found.setdefault((output, source, way), []).append(Span(start, end))
+        for output, source, transformation, start in self.connection.execute(_current(tables), place):
+            found.setdefault((output, source, transformation), []).append(Span(start, FOREVER))
+        for output, source, transformation, start, end in self.connection.execute(_near(tables), near):
+            found.setdefault((output, source, transformation), []).append(Span(start, end))
         return found
 
     def _remove(self, tables: Tables, gone: list[tuple[Edge, Span]]) -> None:
@@ -174,8 +174,8 @@ class Scope:
         add_rows(self.connection, tables.history, (*columns, "valid_to"), past)
 
     def _row(self, tables: Tables, edge: Edge) -> Row:
-        output, source, way = edge
-        mine = {"input_field": source, "transformation_id": way, "job_id": self.job}
+        output, source, transformation = edge
+        mine = {"input_field": source, "transformation_id": transformation, "job_id": self.job}
         return {_output(tables.current).name: output, **mine}
 
 

@@ -277,8 +277,8 @@ class ImpactedColumn:
 class ImpactedDataset:
     """A dataset with impacted columns, the jobs that write those, and the distance of the nearest.
 
-    ``ways`` are those of the dataset itself, of which no column is known; empty otherwise. ``possibly_replaced`` are
-    the runs that may have replaced what one of the jobs wrote.
+    ``transformations`` are those of the dataset itself, of which no column is known; empty otherwise.
+    ``possibly_replaced`` are the runs that may have replaced what one of the jobs wrote.
     """
 
     dataset: KnownDataset

@@ -55,7 +55,7 @@ class _Then:
         found: dict[Ends, set[int]] = {}
         for link in self.links:
             found.setdefault((link.input, link.output, link.job), set()).add(link.transformation)
-        return {ends: frozenset(ways) for ends, ways in found.items()}
+        return {ends: frozenset(transformations) for ends, transformations in found.items()}
 
 
 def difference(
@@ -158,9 +158,9 @@ def _hops(connection: Connection, then: _Then, wanted: Iterable[Ends], at: int |
     links = [link for link in then.links if (link.input, link.output, link.job) in ends]
     nodes = {node for link in links for node in (link.input, link.output) if node > 0}
     columns = names.columns(connection, nodes, at)
-    ways = names.transformations(connection, {link.transformation for link in links})
+    transformations = names.transformations(connection, {link.transformation for link in links})
     ordered = dict.fromkeys((link.input, link.output, link.job) for link in links)
-    return dict(zip(ordered, named_hops(connection, links, columns, ways, at), strict=True))
+    return dict(zip(ordered, named_hops(connection, links, columns, transformations, at), strict=True))
 
 
 def _sorted(hops: Iterable[Hop]) -> tuple[Hop, ...]:

@@ -20,7 +20,7 @@ from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_datasets, sight_of
 from headwater.store.sql.databases import Lookup, rows_for
 
-_NAME, _DATASET, _FIELD, _JOB, _WAY = (
+_NAME, _DATASET, _FIELD, _JOB, _TRANSFORMATION = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
 )
 _CALLED = select(_DATASET.id, _DATASET.namespace, _DATASET.name)
@@ -32,7 +32,7 @@ _OF_DATASET = select(_FIELD.id, _FIELD.name, _FIELD.type, _FIELD.ordinal)
 _FIELDS_OF = Lookup(_OF_DATASET, _FIELD.dataset_id)
 _DESCRIBED_FIELDS_OF = Lookup(_OF_DATASET.where(_FIELD.spelled_by >= READ), _FIELD.dataset_id)
 _JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
-_WAYS = Lookup(select(schema.transformation), _WAY.id)
+_TRANSFORMATIONS = Lookup(select(schema.transformation), _TRANSFORMATION.id)
 NEVER_STORED = frozenset({GUESS_ID, ANY_COLUMN_ID, OTHER_FORMAT_ID})
 """The ids of the transformations of steps that no event contains."""
 
@@ -160,7 +160,7 @@ def transformations(
     connection: Connection, ids: Collection[int], made: Mapping[int, Transformation] = _NONE_MADE
 ) -> dict[int, Transformation]:
     """Transformations by id; ``made`` are those that are not stored."""
-    rows = _WAYS(connection, [id_ for id_ in ids if id_ not in made])
+    rows = _TRANSFORMATIONS(connection, [id_ for id_ in ids if id_ not in made])
     stored = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
     made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN, OTHER_FORMAT_ID: OTHER_FORMAT, **made}
     return stored | {id_: one for id_, one in made.items() if id_ in ids}

@@ -115,9 +115,9 @@ def _named(
             links.setdefault(row[:2], []).append(Link(*past.real.get(row, row)))
     every = [link for some in links.values() for link in some]
     columns = names.columns(connection, {node for path in found for node in path if node > 0}, at, walked.nodes)
-    ways = names.transformations(connection, {link.transformation for link in every}, walked.transformations)
+    transformations = names.transformations(connection, {link.transformation for link in every}, walked.transformations)
     ends = dict.fromkeys((one.input, one.output, one.job) for one in every)
-    hops = dict(zip(ends, named_hops(connection, every, columns, ways, at), strict=True))
+    hops = dict(zip(ends, named_hops(connection, every, columns, transformations, at), strict=True))
 
     def together(same: Iterable[tuple[int, ...]]) -> tuple[Hop, ...]:
         return tuple(dict.fromkeys(hops[one.input, one.output, one.job] for step in same for one in links[step]))

@@ -72,7 +72,10 @@ def view_of(
             {one: type_ for one in closure.distance if (type_ := _type(closure, one, types))},
             in_view | Counter(row.dataset_id for row in fields),
             overwrites(connection, pairs_of(closure.rows, closure.dataset_of), bounds.as_of),
-            {way: _open_columns(connection, closure, way, bounds) for way in (Direction.UP, Direction.DOWN)},
+            {
+                direction: _open_columns(connection, closure, direction, bounds)
+                for direction in (Direction.UP, Direction.DOWN)
+            },
         )
 
 

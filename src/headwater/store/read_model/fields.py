@@ -12,7 +12,7 @@ from headwater.store.sql.databases import rows_for
 
 _FIELD = schema.field
 _DATASET = schema.dataset
-_TELLING = (
+_REFERRING_TO_FIELDS = (
     schema.edge.c.output_field,
     schema.edge.c.input_field,
     schema.dataset_edge.c.input_field,
@@ -84,7 +84,7 @@ def _replaced(connection: Connection, datasets: Collection[int]) -> set[int]:
 def _in_lineage(connection: Connection, fields: Collection[int]) -> set[int]:
     found: set[int] = set()
     marked = references(connection)
-    for column in _TELLING:
+    for column in _REFERRING_TO_FIELDS:
         question = select(column.label("field")).distinct()
         if marked and "transformation_id" in column.table.c:
             question = question.where(column.table.c.transformation_id.not_in(marked))

@@ -22,7 +22,7 @@ from headwater.store.sql.databases import pairs_for, rows_for
 _RUN = schema.run
 _WRITTEN = schema.run_dataset
 _CHANGED = schema.dataset_change
-_TOLD = schema.lineage
+_LINEAGE = schema.lineage
 
 Fields = tuple[VersionField, ...]
 Place = tuple[int, int]
@@ -201,7 +201,9 @@ def _version_of_run(
 def _lasting() -> Any:
     """Not what a run failed to write, or still writes; of a stream also that."""
     has_lineage = exists().where(
-        _TOLD.c.run_id == _RUN.c.id, _TOLD.c.output_id == _WRITTEN.c.dataset_id, _TOLD.c.job_id == _RUN.c.job_id
+        _LINEAGE.c.run_id == _RUN.c.id,
+        _LINEAGE.c.output_id == _WRITTEN.c.dataset_id,
+        _LINEAGE.c.job_id == _RUN.c.job_id,
     )
     return or_(_RUN.c.state.in_(SUCCESSFUL), has_lineage)
 

@@ -24,9 +24,9 @@ _FIELD = schema.field
 _DATASET = schema.dataset
 _RUN = schema.run
 _JOB = schema.job
-_WAY = schema.transformation
+_TRANSFORMATION = schema.transformation
 _NAMES_OF = Lookup(select(_NAME.c.dataset_id, _NAME.c.namespace), _NAME.c.dataset_id)
-REFERENCES = select(_WAY.c.id).where(_WAY.c.reference)
+REFERENCES = select(_TRANSFORMATION.c.id).where(_TRANSFORMATION.c.reference)
 """The transformations of edges that are references."""
 
 

@@ -21,11 +21,14 @@ Added = Mapping[int, tuple[Row, ...]]
 _FIELD = schema.field
 _AT_ONCE = 50_000
 _WIDTH = 5
-_INPUT, _OUTPUT, _WAY, _JOB, _DATASET = range(_WIDTH)
+_INPUT, _OUTPUT, _TRANSFORMATION, _JOB, _DATASET = range(_WIDTH)
 """The columns: a link as `headwater.store.questions.walk.edges.Link`, and the dataset of its output."""
 
 _pair: Callable[[Row], Pair] = itemgetter(_JOB, _DATASET)
-_by_output, _by_input = itemgetter(_OUTPUT, _INPUT, _JOB, _WAY), itemgetter(_INPUT, _OUTPUT, _JOB, _WAY)
+_by_output, _by_input = (
+    itemgetter(_OUTPUT, _INPUT, _JOB, _TRANSFORMATION),
+    itemgetter(_INPUT, _OUTPUT, _JOB, _TRANSFORMATION),
+)
 _SMALL = np.iinfo(np.int32)
 
 
@@ -171,7 +174,7 @@ def _question(tables: Tables) -> Select[Any]:
 
 
 def _sorted(columns: Ids) -> EdgeArrays:
-    order = np.lexsort((columns[_WAY], columns[_JOB], columns[_INPUT], columns[_OUTPUT]))
+    order = np.lexsort((columns[_TRANSFORMATION], columns[_JOB], columns[_INPUT], columns[_OUTPUT]))
     own = tuple(column[order] for column in columns)
     by_input = np.argsort(own[_INPUT], kind="stable")  # those of one input stay ordered by output
     if len(by_input) <= _SMALL.max:

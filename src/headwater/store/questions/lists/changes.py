@@ -83,7 +83,7 @@ def _lineage_of_runs(connection: Connection, runs: Iterable[int]) -> list[Any]:
 
 
 def _before(connection: Connection, row: Any) -> bytes | None:
-    """The digest of the lineage that held before; runs of one moment go by their ids, as where they are settled."""
+    """The digest of the lineage that held before; runs of one moment go by their ids, as everywhere."""
     at = _LINEAGE.c.at
     earlier = or_(at < row.at, and_(at == row.at, _RUN.c.uuid < row.uuid))
     question = select(_LINEAGE.c.digest).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)

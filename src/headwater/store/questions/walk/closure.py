@@ -32,7 +32,7 @@ _DATASET = schema.dataset
 _COLUMNS = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name)
 _COLUMNS_BY_ID = Lookup(_COLUMNS, _FIELD.c.id)
 _COLUMNS_OF = Lookup(_COLUMNS, _FIELD.c.dataset_id)
-_TOLD_COLUMNS_OF = Lookup(_COLUMNS.where(_FIELD.c.spelled_by >= READ), _FIELD.c.dataset_id)
+_DESCRIBED_COLUMNS_OF = Lookup(_COLUMNS.where(_FIELD.c.spelled_by >= READ), _FIELD.c.dataset_id)
 _NAMESPACE_OF = Lookup(select(_DATASET.c.id, _DATASET.c.namespace), _DATASET.c.id)
 
 
@@ -324,7 +324,7 @@ class _Walker:
         if self.direction is Direction.UP or not self.edges.whole:
             return nodes
         wholes = {one for one in nodes if one < 0}
-        columns = _COLUMNS_OF if sight_of(self.connection) is None else _TOLD_COLUMNS_OF
+        columns = _COLUMNS_OF if sight_of(self.connection) is None else _DESCRIBED_COLUMNS_OF
         rows = columns.bare(self.connection, self._new_datasets({-one for one in wholes}))
         of_whole = {row[0]: row for row in rows}
         self._columns |= of_whole

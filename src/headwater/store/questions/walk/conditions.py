@@ -11,7 +11,7 @@ from headwater.store import schema
 from headwater.store.questions.answers import Bounds, EdgeType, Sees
 from headwater.store.read_model.presence import once
 
-_WAY = schema.transformation
+_TRANSFORMATION = schema.transformation
 _JOB = schema.job
 
 
@@ -19,11 +19,11 @@ def kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
     """The conditions of bounds on the transformation of an edge."""
     found: list[ColumnElement[bool]] = []
     if bounds.edge_type is EdgeType.DIRECT:
-        found.append(_WAY.c.type == "DIRECT")
+        found.append(_TRANSFORMATION.c.type == "DIRECT")
     if bounds.subtypes:
-        found.append(_WAY.c.subtype.in_([one.value for one in bounds.subtypes]))
+        found.append(_TRANSFORMATION.c.subtype.in_([one.value for one in bounds.subtypes]))
     if bounds.masking is not None:
-        found.append(_WAY.c.masking.is_(bounds.masking))
+        found.append(_TRANSFORMATION.c.masking.is_(bounds.masking))
     return found
 
 
@@ -45,7 +45,7 @@ class _Transformations:
 
     def __call__(self, connection: Connection) -> frozenset[int]:
         bounds = Bounds(self.edge_type, subtypes=self.subtypes, masking=self.masking)
-        return frozenset(connection.execute(select(_WAY.c.id).where(*kinds(bounds))).scalars())
+        return frozenset(connection.execute(select(_TRANSFORMATION.c.id).where(*kinds(bounds))).scalars())
 
 
 def has_opaque(connection: Connection) -> bool:
@@ -54,7 +54,7 @@ def has_opaque(connection: Connection) -> bool:
 
 
 def _has_opaque(connection: Connection) -> bool:
-    opaque = select(_WAY.c.id).where(_WAY.c.type == "DIRECT", _WAY.c.opaque).limit(1)
+    opaque = select(_TRANSFORMATION.c.id).where(_TRANSFORMATION.c.type == "DIRECT", _TRANSFORMATION.c.opaque).limit(1)
     return connection.execute(opaque).first() is not None
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.arrays import EdgeArrays
     from headwater.store.graph.index.memory import Known
 
-_WAY = schema.transformation
+_TRANSFORMATION = schema.transformation
 _FIELD = schema.field
 _OWNERS = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 STEPS_INSIDE = (ANY_COLUMN_ID, OTHER_FORMAT_ID)
@@ -177,7 +177,11 @@ def _question(query: _EdgeQuery, table: Table, near_and_far: tuple[str, str]) ->
     if query.jobs:
         question = question.where(table.c.job_id.in_(query.jobs))
     conditions = kinds(query.bounds)
-    return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*conditions) if conditions else question
+    return (
+        question.join(_TRANSFORMATION, _TRANSFORMATION.c.id == table.c.transformation_id).where(*conditions)
+        if conditions
+        else question
+    )
 
 
 @dataclass(frozen=True)
@@ -214,11 +218,11 @@ class EdgesInMemory:
     def __init__(self, connection: Connection, known: "Known", bounds: Bounds, *, only_ends: bool = False) -> None:
         self._known = known
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
-        self._ways = transformations(connection, bounds)
+        self._transformations = transformations(connection, bounds)
         guess = follows_guesses(bounds)
         self._guesses = _FollowedGuesses(connection, None, tuple(sorted(self._jobs)), followed=guess)
         # Filters look at all of a link.
-        self._only_ends = only_ends and not self._jobs and self._ways is None and not guess
+        self._only_ends = only_ends and not self._jobs and self._transformations is None and not guess
         stored = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or has_opaque(connection))
         self.whole = guess or stored
 
@@ -234,7 +238,7 @@ class EdgesInMemory:
 
     def follows(self, transformation: int) -> bool:
         """Whether the filters let edges of a transformation through."""
-        return self._ways is None or transformation in self._ways
+        return self._transformations is None or transformation in self._transformations
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
@@ -254,8 +258,8 @@ class EdgesInMemory:
         return Found.of(self._kept(edges.into(ids) if up else edges.out_of(ids)), direction)
 
     def _kept(self, rows: list[Row]) -> list[Row]:
-        if self._ways is not None:
-            rows = [row for row in rows if row[2] in self._ways]
+        if self._transformations is not None:
+            rows = [row for row in rows if row[2] in self._transformations]
         if self._jobs:
             rows = [row for row in rows if row[3] in self._jobs]
         return rows

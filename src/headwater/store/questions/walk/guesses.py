@@ -135,7 +135,7 @@ def _questions(moment: int | None, jobs: tuple[int, ...]) -> _Questions:
         lineage_then.append(_LINEAGE.at <= moment)
     if jobs:
         then.append(_RUN.c.job_id.in_(jobs))
-    # Runs of one moment go by their ids, as where they are settled.
+    # Runs of one moment go by their ids, as everywhere.
     latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
     place = func.row_number().over(partition_by=(_RUN.c.job_id, _TOUCH.c.dataset_id), order_by=latest_first)
     written = select(_RUN.c.id, _RUN.c.job_id, _RUN.c.state_at, _TOUCH.c.dataset_id, _TOUCH.c.has_lineage)

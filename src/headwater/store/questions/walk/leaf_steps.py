@@ -23,9 +23,9 @@ from headwater.store.questions.walk.nested_events import LeafLinks, NestedEvents
 from headwater.store.questions.walk.steps_inside import follows_opaque_values
 from headwater.store.sql.databases import Lookup
 
-_FIELD, _WAY = schema.field.c, schema.transformation.c
+_FIELD, _TRANSFORMATION = schema.field.c, schema.transformation.c
 _TYPES = Lookup(select(_FIELD.id, _FIELD.type), _FIELD.id)
-_WAYS = Lookup(select(schema.transformation), _WAY.id)
+_TRANSFORMATIONS = Lookup(select(schema.transformation), _TRANSFORMATION.id)
 _SECRET = select(schema.secret.c.value)
 _FIRST_ID = 1 << 52
 """Ids of nested fields, and of transformations of links between them, begin here; a double can hold them."""
@@ -90,9 +90,9 @@ class LeafSteps:
     def __post_init__(self) -> None:
         self._events = NestedEvents(self.connection, self.walked, self.bounds)
         self._types = dict(_TYPES.bare(self.connection, self.walked.distance))
-        ways = _WAYS(self.connection, {row[2] for row in self.walked.rows})
+        rows = _TRANSFORMATIONS(self.connection, {row[2] for row in self.walked.rows})
         self._transformations = {
-            row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in ways
+            row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows
         }
         self._secret = self.connection.execute(_SECRET).scalar() or b""
         near, far = (1, 0) if self.direction is Direction.UP else (0, 1)

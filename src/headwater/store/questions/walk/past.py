@@ -23,7 +23,7 @@ from headwater.store.sql.databases import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
 _REPLACEMENT = schema.replacement.c
-_WAY = schema.transformation
+_TRANSFORMATION = schema.transformation
 Owners = Callable[[Collection[int]], Mapping[int, int]]
 """The datasets of fields."""
 
@@ -166,8 +166,8 @@ class PastLinks:
         found: dict[Row, int] = {}
         for lookup, sign in ((_FIELDS_SINCE, 1), (_DATASETS_SINCE, -1)):
             outputs = {sign * row[1] for row in rows if sign * row[1] > 0}
-            for source, output, way, job, at in lookup.bare(self._connection, outputs) if outputs else ():
-                found[source, sign * output, way, job] = at
+            for source, output, transformation, job, at in lookup.bare(self._connection, outputs) if outputs else ():
+                found[source, sign * output, transformation, job] = at
         return {row: found[row] for row in rows if row in found}
 
     def _found(self, wanted: Mapping[int, list[Span]], owners: Mapping[int, int]) -> list[Row]:
@@ -214,12 +214,14 @@ class PastLinks:
         how = (table.c.transformation_id, table.c.job_id, table.c.valid_from, until)
         question = select(table.c.input_field, output, *how)
         if self._kinds:
-            question = question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*self._kinds)
-        for source, end, way, job, *held in rows_for(
+            question = question.join(_TRANSFORMATION, _TRANSFORMATION.c.id == table.c.transformation_id).where(
+                *self._kinds
+            )
+        for source, end, transformation, job, *held in rows_for(
             self._connection, outputs, lambda some: question.where(output.in_(some))
         ):
             if not self._jobs or job in self._jobs:
-                yield (source, sign * end, way, job), Span(*held)
+                yield (source, sign * end, transformation, job), Span(*held)
 
 
 def _read_spans(spans: list[Span], other: Span) -> Iterator[Span]:

@@ -249,8 +249,8 @@ class Walker:
             rows = [*rows, *self.edges.of_datasets(Direction.DOWN, columns).links]
         if self.past is not None:
             rows = [*rows, *chain.from_iterable(map(self.past.out_of, frontier))]
-        for way in {row[2] for row in rows} - self._effects.keys():
-            self._effects[way] = self.effect(way)
+        for transformation in {row[2] for row in rows} - self._effects.keys():
+            self._effects[transformation] = self.effect(transformation)
         if not self.barriers:
             return rows
         cut = set(filter(self.barriers.cut, rows))
