@@ -1,7 +1,8 @@
 """An archive of the classes that Spark loads, so that each of the many JVMs of the tests starts in a third of the time.
 
-``python -m tests.class_archive`` is the job whose classes go into it. Java calls this application class data sharing;
-a JVM that cannot use the archive, because Spark or Java are others, starts as it would without one.
+``python -m tests.class_archive JAR`` is the job whose classes go into it. Java calls this application class data
+sharing; a JVM that cannot use the archive, because Spark or Java are others, starts as it would without one. The job
+compiles ``java/LocalFileSystem.java`` into the jar too: with it a write starts no program for each file's mode.
 """
 
 import contextlib
@@ -12,8 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyspark
 
@@ -32,7 +35,15 @@ SMALL = "-Dspark.ui.enabled=false -Dspark.sql.codegen.wholeStage=false"
 Nothing is compiled without ``spark.sql.codegen.factoryMode`` too, but then PySpark cannot list the tables of a catalog.
 """
 
+FILES = (
+    "-Dspark.hadoop.fs.file.impl=org.apache.hadoop.fs.quick.LocalFileSystem "
+    "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=org.apache.hadoop.fs.quick.LocalFileSystem$Checksummed "
+    "-Djdk.lang.Process.launchMechanism=VFORK"
+)
+"""Local files by the class of the jar; programs that are started all the same are so without one between."""
+
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path(__file__).parent / "java" / "LocalFileSystem.java"
 
 
 def options() -> Mapping[str, str]:
@@ -42,13 +53,21 @@ def options() -> Mapping[str, str]:
         fcntl.flock(lock, fcntl.LOCK_EX)  # all of pytest's processes ask for it at once
         if not file.exists():
             _make(file)
-    shared = f"-XX:SharedArchiveFile={file.with_suffix('.base')}:{file} -Xlog:disable"
-    return {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared} {TRUSTING} {SMALL}", "SPARK_LAUNCHER_OPTS": QUICK}
+    made = file.stat().st_size and file.with_suffix(".base").stat().st_size  # from an empty one Java does not start
+    shared = f"-XX:SharedArchiveFile={file.with_suffix('.base')}:{file} -Xlog:disable" if made else ""
+    found = {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared} {TRUSTING} {SMALL}", "SPARK_LAUNCHER_OPTS": QUICK}
+    jar = file.with_suffix(".jar")
+    if jar.exists():  # Spark's launcher adds it behind its own jars, where Java accepts more than the archive has
+        found["SPARK_SUBMIT_OPTS"] += f" {FILES}"
+        found["SPARK_DIST_CLASSPATH"] = str(jar)
+    return found
 
 
 def archive() -> Path:
     """Where the archive for this Spark and this Java is: in the environment."""
-    key = hashlib.sha256(f"{_java()} {pyspark.__file__} {pyspark.__version__}".encode()).hexdigest()[:12]
+    key = hashlib.sha256(
+        f"{_java()} {pyspark.__file__} {pyspark.__version__} {SOURCE.read_text()}".encode()
+    ).hexdigest()[:12]
     return Path(sys.prefix) / f"spark-classes-{key}.jsa"
 
 
@@ -67,7 +86,7 @@ def _make(file: Path) -> None:
     wanted = f"{QUICK} -XX:SharedArchiveFile={base} -XX:ArchiveClassesAtExit={unfinished} -Xlog:disable"
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "SPARK_SUBMIT_OPTS": wanted, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
-        command = [sys.executable, "-m", "tests.class_archive"]
+        command = [sys.executable, "-m", "tests.class_archive", str(file.with_suffix(".jar"))]
         _run(command, folder, environment)
     _keep(unfinished, file)
 
@@ -102,7 +121,19 @@ def main() -> None:
     stream = spark.readStream.schema("id long").parquet("spark-warehouse/t").writeStream.format("parquet")
     stream.option("checkpointLocation", "at").trigger(availableNow=True).start("streamed").awaitTermination()
     headwater.detach(spark)
+    _compile(spark, Path(sys.argv[1]))
     spark.stop()
+
+
+def _compile(spark: Any, jar: Path) -> None:
+    """Write the jar of the class for local files with Spark's Janino; its name appears once it is whole."""
+    compiler = spark._jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(SOURCE.read_text())
+    unfinished = jar.with_suffix(f".{os.getpid()}.jar")
+    with zipfile.ZipFile(unfinished, "w") as classes:
+        for name, code in dict(compiler.getBytecodes()).items():
+            classes.writestr(f"{name.replace('.', '/')}.class", bytes(code))
+    unfinished.rename(jar)
 
 
 if __name__ == "__main__":

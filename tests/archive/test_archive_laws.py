@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 
@@ -243,7 +243,9 @@ def worlds(how_many: int) -> list[list[dict[str, Any]]]:
     """Sequences of events, each in a world of its own: Spark's start is paid once for all of them."""
     found: list[list[dict[str, Any]]] = []
 
-    @settings(max_examples=how_many, phases=[Phase.generate], database=None)
+    slow = [HealthCheck.too_slow]  # on a machine that does much else
+
+    @settings(max_examples=how_many, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=slow)
     @given(world=WORLD)
     def collect(world: Any) -> None:
         parts, changes, seed = world
