@@ -17,9 +17,11 @@ import scala.collection.immutable.Nil$;
 /** Relations in the place of others: without rows, or with values of each type where Spark goes no further without. */
 public class InventedRows {
   private static final int SOME_DAY = 18262; // 2020-01-01
+  private static final String MLLIB = "org.apache.spark.ml";
 
   static LocalRelation relation(LogicalPlan node, int rows) {
     List data = (List) Nil$.MODULE$;
+    if (needsForeign(node)) rows = 0;
     for (int i = rows - 1; i >= 0; i--) data = data.$colon$colon(row(node, i));
     try {
       Constructor constructor = LocalRelation.class.getConstructors()[0];
@@ -37,6 +39,19 @@ public class InventedRows {
     return new GenericInternalRow(values);
   }
 
+  /** Whether a type is of a library, which alone knows the bytes of a value: a shape of Sedona's, say. */
+  private static boolean isForeign(DataType type) { return type instanceof UserDefinedType && !type.getClass().getName().startsWith(MLLIB); }
+
+  /** Whether there is no row without such a value. */
+  private static boolean needsForeign(LogicalPlan node) {
+    Iterator columns = node.output().iterator();
+    while (columns.hasNext()) {
+      Attribute column = (Attribute) columns.next();
+      if (isForeign(column.dataType()) && !column.nullable()) return true;
+    }
+    return false;
+  }
+
   /** A value in the form that Spark has inside; null of types that have none here. */
   private static Object value(DataType type, int number) {
     if (type instanceof StringType) return UTF8String.fromString(String.valueOf((char) ('a' + number)));
@@ -52,6 +67,7 @@ public class InventedRows {
     if (type instanceof ArrayType) return new GenericArrayData(new Object[] {value(((ArrayType) type).elementType(), number)});
     if (type instanceof MapType) return new ArrayBasedMapData(new GenericArrayData(new Object[] {value(((MapType) type).keyType(), number)}), new GenericArrayData(new Object[] {value(((MapType) type).valueType(), number)}));
     if (type instanceof StructType) return struct((StructType) type, number);
+    if (isForeign(type)) return null;
     try { return ((Literal) Literal.class.getMethod("default", new Class[] {DataType.class}).invoke(null, new Object[] {type})).value(); } catch (Exception without) { return null; }
   }
 
