@@ -76,10 +76,12 @@ def test_no_edge_of_a_build_is_opaque_with_the_extension(
 ) -> None:
     """Every column of every table comes from the lines of the source, but ``runs``, a count, and ``begun``.
 
-    That is NULL in all rows where no name has ever changed.
+    That is NULL in all rows where no name has ever changed; of an event with all that plans leave out where it is not.
     """
     events, seen = tmp_path / "events.ndjson", tmp_path / "seen.ndjson"
-    events.write_text(json.dumps(run_event("j", written("out", {"x": ["raw.x"]}), run="1")))
+    parent = {"run": {"runId": "2"}, "job": {"namespace": "demo", "name": "application"}}
+    output = written("out", {"X": ["raw.x"]}, (), "ALL_ROWS")
+    events.write_text(json.dumps(run_event("j", output, run="1", run_facets={"parent": parent})))
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setenv("HEADWATER_EXTENSIONS", "archive_lineage:archive")
     headwater.attach(spark, events=str(seen), quiet=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from secrets import token_hex
+from threading import current_thread
 from typing import Any
 
 import pytest
@@ -81,10 +82,16 @@ def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive
     """Most of the CPU of a small build is plans and code for jobs: a frame that is made twice shows here.
 
     With adaptive execution, which few events are built without, there were 127: each shuffle is a job of its own.
+    Tables are written by threads, and reported in order by the one that builds.
     """
-    before = jobs_so_far(spark)
-    build(spark, events(tmp_path, "raw"), str(tmp_path / "lineage"), format="parquet")
-    assert jobs_so_far(spark) - before <= 55
+    before, reported = jobs_so_far(spark), []
+
+    def report(line: str) -> None:
+        reported.append((line.partition(":")[0], current_thread()))
+
+    build(spark, events(tmp_path, "raw"), str(tmp_path / "lineage"), format="parquet", progress=report)
+    assert jobs_so_far(spark) - before <= 38
+    assert [one for one in reported if one[0] in TABLES] == [(name, current_thread()) for name in TABLES]
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:

@@ -1,6 +1,8 @@
 """Builds of archives: events made into tables, as DataFrames or written into a place."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,6 +24,8 @@ from headwater.store.ingest.replacements import believes_overwrite
 Progress = Callable[[str], None]
 FEW = 10_000
 """Rows of a table that one task writes."""
+
+_AT_ONCE = 2  # tables that are written: Spark plans one while tasks of the other run
 
 
 class Archive(Mapping[str, DataFrame]):
@@ -70,20 +74,21 @@ def _fold(  # noqa: PLR0913 - each by its name
     fit: Callable[[int], bool],
     *,
     believe_overwrite: bool,
-) -> Archive:
-    """The tables of a source, made when they are read."""
+) -> Iterator[tuple[str, DataFrame]]:
+    """The tables of a source by name, each as soon as it is known; their rows are made when they are read."""
     progress(f"Reading {source}")
     parsed = parsed_lines(lines(spark, source), cache)
-    cache.few = fit(parsed.lean.count())
+    count, occurring = parsed.looked_through()
+    cache.few = fit(count)
     distinct = distinct_events(parsed, cache)
+    yield "events", events_table(distinct)
+    yield "quarantine", quarantine_table(parsed.lean)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
-    repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas).without_texts(cache)
-    resolver = name_resolver(spark, repeated.events, cache)
+    repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas, occurring).without_texts(cache)
+    resolver = name_resolver(spark, repeated.events, cache, occurring)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
     frames, _ = folded_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
-    tables = folded_tables(frames, repeated.shapes, resolver, cache)
-    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(parsed.lean)}
-    return Archive({name: tables[name] for name in TABLES}, cache)
+    yield from folded_tables(frames, repeated.shapes, resolver, cache).items()
 
 
 def build(  # noqa: PLR0913 - each choice by its name
@@ -118,11 +123,13 @@ def build(  # noqa: PLR0913 - each choice by its name
     cache = CachedFrames()
     if into is None:
         with build_settings(spark) as fit:
-            return _fold(spark, source, cache, progress, fit, believe_overwrite=believed)
+            tables = dict(_fold(spark, source, cache, progress, fit, believe_overwrite=believed))
+        return Archive({name: tables[name] for name in TABLES}, cache)
     place = lake(spark, into, format)
     before = place.manifest()  # refuses tables of a newer version before the work is done
-    with build_settings(spark) as fit, _fold(spark, source, cache, progress, fit, believe_overwrite=believed) as tables:
-        marks = {name: write_table(place, name, tables[name], one, progress, cache) for name, one in TABLES.items()}
+    with build_settings(spark) as fit, closing(cache):
+        folded = _fold(spark, source, cache, progress, fit, believe_overwrite=believed)
+        marks = _written(spark, place, folded, progress, cache)
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
         marks["column_roots"] = write_table(place, "column_roots", of_fields, ROOTS, progress)
@@ -143,6 +150,36 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
         ArchiveTooNew, ArchiveTooOld: another headwater wrote them.
     """
     return _opened(lake(spark, into, format), into)
+
+
+def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
+    """A function by which another thread gets the properties of this one, such as the group of its jobs."""
+    context = spark.sparkContext._jsc.sc()
+    properties = context.getLocalProperties().clone()
+    return lambda: context.setLocalProperties(properties.clone())
+
+
+def _written(
+    spark: SparkSession, place: Lake, tables: Iterable[tuple[str, DataFrame]], progress: Progress, cache: CachedFrames
+) -> dict[str, Any]:
+    """Write tables while others are still found; returns their marks, and reports them in order."""
+
+    def write(name: str, rows: DataFrame) -> tuple[Any, list[str]]:
+        reported: list[str] = []  # progress may be no function for several threads
+        return write_table(place, name, rows, TABLES[name], reported.append, cache), reported
+
+    marks = {}
+    with ThreadPoolExecutor(_AT_ONCE, "headwater-archive", _properties_of_this_thread(spark)) as pool:
+        try:
+            begun = {name: pool.submit(write, name, rows) for name, rows in tables}
+            for name in TABLES:
+                marks[name], reported = begun[name].result()
+                for line in reported:
+                    progress(line)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return marks
 
 
 def write_table(  # noqa: PLR0913, PLR0917 - each by its name

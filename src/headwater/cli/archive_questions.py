@@ -42,6 +42,7 @@ Conf = Annotated[
 
 # Without its second level Java has 48 MB for compiled code, which Spark fills: it is dropped and compiled again.
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+_DEBUGGING = "spark.python.sql.dataFrameDebugging.enabled"  # else each column asks Java six times where it stands
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 _FEW_BYTES = 1 << 30
 _PLAIN = {".json", ".jsonl", ".ndjson"}
@@ -95,7 +96,7 @@ def session(conf: list[str] | None, *data: str) -> Any:
         raise ArchiveError(
             "PySpark is not installed: expected Spark 3.5 or later. pip install 'pyspark' 'headwater[archive]'."
         ) from None
-    builder = SparkSession.builder.appName("headwater archive")
+    builder = SparkSession.builder.appName("headwater archive").config(_DEBUGGING, "false")
     for setting in conf or ():
         key, separator, value = setting.partition("=")
         if not separator:

@@ -54,6 +54,43 @@ STAGED: Mapping[str, Table] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
+class Occurring:
+    """Which rare things occur in events: plans are made without those that do not.
+
+    Args:
+        links: other names of datasets.
+        renames: new names of datasets or fields, or the end of a name.
+        twins: fields of a dataset whose names differ in case only.
+        parents: parents of runs.
+        replaced: runs that replaced or restored rows of a dataset.
+        spelled: names of fields that are not in lower case.
+    """
+
+    links: bool = True
+    renames: bool = True
+    twins: bool = True
+    parents: bool = True
+    replaced: bool = True
+    spelled: bool = True
+
+
+EVERYTHING = Occurring()
+_IN_FIELDS = "exists(one.fields, field -> field.name != field.own)"
+_IN_EDGES = "exists(one.edges, edge -> edge.field != edge.own OR edge.input_field != edge.input_own)"
+_OCCURS: Mapping[str, str] = MappingProxyType(
+    {
+        "links": "size(links) > 0",
+        "renames": "renames IS NOT NULL",
+        "twins": "size(twins) > 0",
+        "parents": "parent IS NOT NULL",
+        "replaced": "exists(datasets, one -> one.replaces IS NOT NULL OR one.restores IS NOT NULL)",
+        "spelled": f"exists(schemas, one -> {_IN_FIELDS}) OR exists(shapes, one -> {_IN_FIELDS} OR {_IN_EDGES})",
+    }
+)
+"""The conditions of `Occurring`, on an event."""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedEvents:
     """Events as `headwater.archive.events.schema.EVENT` has them, with lineage and schemas apart, each once.
 
@@ -63,6 +100,7 @@ class ParsedEvents:
     events: DataFrame
     shapes: DataFrame
     schemas: DataFrame
+    occurring: Occurring = EVERYTHING
 
     def staged(self) -> dict[str, DataFrame]:
         """The rows of the tables of `STAGED`."""
@@ -107,6 +145,12 @@ class ParsedLines:
     def events(self) -> DataFrame:
         """The events among them without texts, as often as they are there."""
         return self.lean.where(_IS_EVENT)
+
+    def looked_through(self) -> tuple[int, Occurring]:
+        """The number of lines, and what occurs in them; by this they are cached."""
+        occurs = (sf.coalesce(sf.bool_or(sf.expr(one)), sf.lit(False)).alias(name) for name, one in _OCCURS.items())
+        count, *found = self.lean.agg(sf.count("*"), *occurs).first() or (0, *[False] * len(_OCCURS))
+        return count, Occurring(*found)
 
 
 def parsed_lines(lines: DataFrame, cache: Cache) -> ParsedLines:

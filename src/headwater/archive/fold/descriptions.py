@@ -16,8 +16,11 @@ def events(parsed: DataFrame) -> DataFrame:
     return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / DAY).cast("int")))
 
 
-def runs(runs_with_events: DataFrame, parsed: DataFrame) -> DataFrame:
+def runs(runs_with_events: DataFrame, parsed: DataFrame, *, parents_occur: bool = True) -> DataFrame:
     """The runs, also those without events that are the parents of others."""
+    others = runs_with_events.withColumn("parent_run", sf.col("parent.run")).drop("parent")
+    if not parents_occur:
+        return others
     parents = (
         parsed.where("parent IS NOT NULL")
         .groupBy("parent.run")
@@ -25,7 +28,6 @@ def runs(runs_with_events: DataFrame, parsed: DataFrame) -> DataFrame:
     )
     job = sf.col("parent.namespace").alias(JOB[0]), sf.col("parent.name").alias(JOB[1])
     without_events = parents.join(runs_with_events.select("run"), "run", "left_anti").select("run", *job)
-    others = runs_with_events.withColumn("parent_run", sf.col("parent.run")).drop("parent")
     return others.unionByName(without_events, allowMissingColumns=True)
 
 

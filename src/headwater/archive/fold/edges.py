@@ -79,14 +79,16 @@ def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
     return merged.withColumn("type", edge_type).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
 
 
-def with_spellings(edges: DataFrame, spelled: DataFrame, *ends: str) -> DataFrame:
+def with_spellings(edges: DataFrame, spelled: DataFrame | None, *ends: str) -> DataFrame:
     """Add the names of fields at the ends of edges, as the fields are spelled.
 
     Args:
         edges: with ``<end>field_id`` and ``<end>own`` for each end.
-        spelled: ``field_id`` and ``field``, at least of fields that are not spelled as ``own``.
+        spelled: ``field_id`` and ``field``, at least of fields that are not spelled as ``own``; None where all are.
         ends: the prefixes of the columns of the ends.
     """
+    if spelled is None:
+        return edges.withColumns({f"{end}field": sf.col(f"{end}own") for end in ends})
     for end in ends:
         shown = spelled.select(sf.col("field_id").alias("shown_id"), sf.col("field").alias("shown_name"))
         edges = edges.join(shown, edges[f"{end}field_id"] == shown.shown_id, "left")

@@ -43,15 +43,18 @@ def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite:
     return found.groupBy(*key).agg(*(sf.max(name).alias(name) for name in facts))
 
 
-def with_ends(lineage: DataFrame, replacements: DataFrame) -> DataFrame:
+def with_ends(lineage: DataFrame, replacements: DataFrame | None) -> DataFrame:
     """Add to the lineage of runs the first replacement by another run after their ends: ``ended_at``.
 
     ``replaced_by`` and ``replaced_at`` are of the last run that may have replaced it.
 
     Args:
         lineage: with ``dataset_id``, ``run`` and ``last``, the last moment at which the run can have written.
-        replacements: rows of `replacements_of`.
+        replacements: rows of `replacements_of`; None where there are none.
     """
+    if replacements is None:
+        moment, run = sf.lit(None).cast("long"), sf.lit(None).cast("string")
+        return lineage.withColumns({"ended_at": moment, "replaced_at": moment, "replaced_by": run})
     mine = lineage.withColumns({"moment": sf.col("last"), "by": sf.col("run")})
     both = mine.unionByName(replacements.select("dataset_id", *_REPLACEMENT), allowMissingColumns=True)
     # From the last to the first: the rows before one in this order are later, and a run's own replacement is not.
@@ -71,8 +74,10 @@ def with_ends(lineage: DataFrame, replacements: DataFrame) -> DataFrame:
     return found.drop("end", "possible", *_REPLACEMENT)
 
 
-def with_left_out(fields: DataFrame, replacements: DataFrame) -> DataFrame:
+def with_left_out(fields: DataFrame, replacements: DataFrame | None) -> DataFrame:
     """Add ``left_out``: a run with a schema replaced all rows, and the latest schema is without the field."""
+    if replacements is None:
+        return fields.withColumn("left_out", sf.lit(False))
     replaced = replacements.where("certain AND has_schema").select("dataset_id", sf.lit(True).alias("replaced"))
     joined = fields.join(replaced.distinct(), "dataset_id", "left")
     return joined.withColumn("left_out", sf.col("ordinal").isNull() & sf.col("replaced").isNotNull())

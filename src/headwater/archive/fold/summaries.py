@@ -65,7 +65,7 @@ def summaries_of(
     return Summaries(
         cache(description_rows(described, resolver, cache)),
         cache(field_name_rows(lineage, parsed.shapes, resolver)),
-        cache(job_rows(parsed.events)),
+        cache(job_rows(parsed.events, parents_occur=parsed.occurring.parents)),
     )
 
 
@@ -113,10 +113,12 @@ def field_name_rows(lineage: DataFrame, shapes: DataFrame, resolver: Resolver) -
     return placed.groupBy(*_NAME, "epoch", "field_name", "own", "written").agg(sf.min("at").alias("at"))
 
 
-def job_rows(events: DataFrame) -> DataFrame:
+def job_rows(events: DataFrame, *, parents_occur: bool = True) -> DataFrame:
     """The first and the last moment of each description of a job; jobs that parents of runs name have none."""
     named = sf.col("job_namespace").alias("namespace"), sf.col("job_name").alias("name")
     seen = _moments(events.select(*named, "at", *_OF_JOB), *_NAME, *_OF_JOB)
+    if not parents_occur:
+        return _each_moment(seen)
     parents = events.where("parent IS NOT NULL").select("parent.namespace", "parent.name").distinct()
     return _each_moment(seen).unionByName(parents, allowMissingColumns=True)
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.cache import Cache
-from headwater.archive.events.parsed_events import ParsedEvents
+from headwater.archive.events.parsed_events import EVERYTHING, Occurring, ParsedEvents
 from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
 from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
 from headwater.archive.names.resolver import Resolver
@@ -17,17 +17,18 @@ from headwater.archive.tables import EDGES, TABLES
 class FoldedFrames:
     """Frames that the tables are made of: of all events, or of those that rows of some keys depend on.
 
-    ``runs`` are those of ``events``. ``writes`` are descriptions of datasets whose rows were replaced or restored,
-    ``described`` those of `headwater.archive.fold.summaries` with their datasets.
+    ``runs`` are those of ``events``; ``replacements`` are None where nothing was replaced or restored; ``described``
+    are descriptions of `headwater.archive.fold.summaries` with their datasets. ``occurring`` is of the events.
     """
 
     events: DataFrame
     runs: DataFrame
     lineage: DataFrame
-    replacements: DataFrame
+    replacements: DataFrame | None
     described: DataFrame
     fields: DataFrame
     jobs: DataFrame
+    occurring: Occurring = EVERYTHING
 
 
 def folded_frames(
@@ -40,14 +41,17 @@ def folded_frames(
     events, shapes = parsed.events, parsed.shapes
     runs = cache(run_lineage.runs_of(events))
     lineage = cache(run_lineage.counted_lineage(run_lineage.outputs_in(events), runs, shapes, resolver))
-    writes = cache(descriptions.writes(events, resolver))
     summaries = summaries_of(described_in(events), lineage, parsed, resolver, cache)
     described = resolver.datasets(summaries.descriptions, "at")
     of_lineage = descriptions.lineage_fields(summaries.field_names, resolver)
     fields = cache(descriptions.fields(described, parsed.schemas, of_lineage, resolver))
-    replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
-    lineage, replaced = restorations.with_restored(lineage, replaced, writes, runs)
-    return FoldedFrames(events, runs, lineage, replaced, described, fields, summaries.jobs), summaries
+    replaced = None
+    if parsed.occurring.replaced:
+        writes = cache(descriptions.writes(events, resolver))
+        replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
+        lineage, replaced = restorations.with_restored(lineage, replaced, writes, runs)
+    frames = FoldedFrames(events, runs, lineage, replaced, described, fields, summaries.jobs, parsed.occurring)
+    return frames, summaries
 
 
 def folded_tables(
@@ -65,22 +69,30 @@ def folded_tables(
     by_run = run_lineage.lineage_by_run(frames.lineage)
     spans = cache(run_lineage.spans(replacements.with_ends(by_run, frames.replacements)))
     of_spans = cache(edges.span_edges(spans, shapes, resolver))
-    # Most fields are spelled as they are compared: only the others are joined.
-    spelled = frames.fields.where("field != own").select("field_id", "field")
-    spelled = spelled if others is None else spelled.unionByName(others)
+    occurring, spelled = frames.occurring, None
+    if occurring.spelled or resolver.changes_fields:
+        # Most fields are spelled as they are compared: only the others are joined.
+        spelled = frames.fields.where("field != own").select("field_id", "field")
+        spelled = spelled if others is None else spelled.unionByName(others)
     rows = {
-        "runs": descriptions.runs(frames.runs, frames.events),
+        "runs": descriptions.runs(frames.runs, frames.events, parents_occur=occurring.parents),
         "jobs": descriptions.jobs(frames.jobs),
         "datasets": descriptions.datasets(frames.described, frames.fields, resolver),
         "fields": replacements.with_left_out(frames.fields, frames.replacements),
         "column_edges": edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_"),
         "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_"),
-        "replacements": run_lineage.with_runs_before(frames.replacements, by_run),
         "coverage": descriptions.coverage(frames.events, frames.runs),
     }
     for name in EDGES:
         rows[name] = rows[name].withColumn("current", sf.col("until").isNull())
-    return {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
+    tables = {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
+    return {**tables, "replacements": _replacements(frames, by_run)}
+
+
+def _replacements(frames: FoldedFrames, by_run: DataFrame) -> DataFrame:
+    if frames.replacements is None:
+        return by_run.sparkSession.createDataFrame([], TABLES["replacements"].schema)
+    return TABLES["replacements"].select_from(run_lineage.with_runs_before(frames.replacements, by_run))
 
 
 def events_table(parsed: ParsedEvents) -> DataFrame:

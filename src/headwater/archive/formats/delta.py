@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from secrets import token_hex
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, Row, SparkSession
 
 from headwater.archive.cache import session_setting
 from headwater.archive.formats.differences import in_table_order, merge
@@ -38,12 +38,12 @@ class Delta:
             .option("overwriteSchema", "true")
         )
         writer = writer.partitionBy(*table.partitions)
-        return self._committed(name, lambda: writer.save(self._folder.path(name)))
+        return self._saved(name, writer)
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
         writer = in_table_order(rows, table, few=few).write.format("delta").mode("append")
-        return self._committed(name, lambda: writer.save(self._folder.path(name)))
+        return self._saved(name, writer)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
         """Merge the rows that differ."""
@@ -68,11 +68,20 @@ class Delta:
         """A table of a build."""
         return self._spark.read.format("delta").option("versionAsOf", mark).load(self._folder.path(name))
 
+    def _saved(self, name: str, writer: DataFrameWriter) -> int:
+        """Commit the rows of a writer; by its option, since a session may write several tables at once."""
+        token = token_hex(8)
+        writer.option("userMetadata", token).save(self._folder.path(name))
+        return self._version(name, token)
+
     def _committed(self, name: str, commit: Callable[[], object]) -> int:
-        """Commit to a table, and find its version: another process may have committed one since."""
         token = token_hex(8)
         with session_setting(self._spark, _METADATA, token):
             commit()
+        return self._version(name, token)
+
+    def _version(self, name: str, token: str) -> int:
+        """The version of one's own commit: another process may have committed one since."""
         found = [row["version"] for row in self._history(name, _COMMITS) if row["userMetadata"] == token]
         if not found:
             raise written_meanwhile(self._folder.root)

@@ -31,23 +31,29 @@ class Iceberg:
         Rows of a table with the same columns are overwritten: ``createOrReplace`` replaces also the metadata that
         another builder has committed meanwhile, and with it its snapshot.
         """
+        token = token_hex(8)
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
         writer = in_table_order(rows, table, few=few).writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")
+        # By its option, since a session may write several tables at once.
+        writer = writer.option(f"snapshot-property.{_TOKEN}", token)
         writer = writer.partitionedBy(*table.partitions) if table.partitions else writer
         if not self._spark.catalog.tableExists(self._whole(name)):
             try:
-                return self._committed(name, writer.create)
+                writer.create()
+                return self._snapshot(name, token)
             except Exception as fault:  # an error of a Spark job is no exception of PySpark's
                 if not any(one in str(fault) for one in _CONFLICTS):
                     raise
         self._refresh(name)
         present = self._spark.table(self._whole(name)).schema.simpleString(), self._version(name)
         if present != (rows.schema.simpleString(), version_of(rows.schema)):
-            return self._committed(name, writer.createOrReplace)
-        return self._committed(name, lambda: writer.overwrite(sf.lit(True)))
+            writer.createOrReplace()
+        else:
+            writer.overwrite(sf.lit(True))
+        return self._snapshot(name, token)
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
@@ -112,10 +118,13 @@ class Iceberg:
         self._spark.sql(f"REFRESH TABLE {self._whole(name)}")
 
     def _committed(self, name: str, commit: Callable[[], object]) -> int:
-        """Commit to a table, and find its snapshot: another process may have committed one since."""
         token = token_hex(8)
         with session_setting(self._spark, f"spark.sql.iceberg.snapshot-property.{_TOKEN}", token):
             commit()
+        return self._snapshot(name, token)
+
+    def _snapshot(self, name: str, token: str) -> int:
+        """The snapshot of one's own commit: another process may have committed one since."""
         snapshots = f"{self._whole(name)}.snapshots"
         found = self._spark.sql(f"SELECT snapshot_id FROM {snapshots} WHERE summary['{_TOKEN}'] = '{token}'").first()
         if found is None:

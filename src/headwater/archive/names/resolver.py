@@ -8,6 +8,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType
 
 from headwater.archive.cache import Cache
+from headwater.archive.events.parsed_events import EVERYTHING, Occurring
 from headwater.archive.events.schema import COUNT, TEXT, columns
 from headwater.archive.names.name_meanings import (
     Cuts,
@@ -85,6 +86,11 @@ class Resolver:
     twins: DataFrame
     count: int
     digest: str
+
+    @property
+    def changes_fields(self) -> bool:
+        """Whether fields were renamed, or differ in case only."""
+        return bool(self.names.fields or self.names.renamed or self.names.spellings or self.names.twins)
 
     def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
         """Add the dataset that a name means at the moment in the column ``at`` (microseconds since 1970).
@@ -207,22 +213,25 @@ class Resolver:
         return self.spark.createDataFrame(rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
 
 
-def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache) -> Resolver:
+def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache, occurring: Occurring = EVERYTHING) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.events.schema.EVENT` has them."""
+    if not (occurring.links or occurring.renames or occurring.twins):
+        return _no_names(spark)
     events = cache(events.where(_CONCERNS_NAMES).select("at", "renames", "links", "twins"))
     if events.isEmpty():
-        meanings, fields, twins = (spark.createDataFrame([], one) for one in (MEANING, _FIELD, _TWIN))
-        return Resolver(spark, Names(), meanings, fields, twins, 0, "")
+        return _no_names(spark)
     with_renames = events.where("renames IS NOT NULL").select("renames").distinct()
-    renames = sorted(row.renames for row in with_renames.toLocalIterator())
+    renames = sorted(row.renames for row in with_renames.toLocalIterator()) if occurring.renames else []
     changed = changed_names(renames)
-    links, twins = cache(_links(spark, events, changed)), cache(_twins(spark, events, changed))
+    links, twins = cache(_links(spark, events, changed)), _twins(spark, events, changed)
+    twins = cache(twins) if occurring.twins else twins.limit(0)
     in_renames = spark.createDataFrame(sorted(map(_parts, names_in(renames))), _NAME)
     declared = cache(declared_names(links))
     disputed = cache(disputed_datasets(declared, in_renames.union(twins.select(*_NAME.names))))
     # What depends on more than one event goes through a store on the driver.
     some = links.join(disputed, _NAME.names, "left_semi").toLocalIterator()
-    found = meanings_of_names(renames, map(_links_of, some), map(_twins_of, twins.toLocalIterator()))
+    found_twins = map(_twins_of, twins.toLocalIterator()) if occurring.twins else ()
+    found = meanings_of_names(renames, map(_links_of, some), found_twins)
     of_fields = found.fields_digests()
     rows = [(*_meaning_row(one), of_fields.get((one.present, one.begun), "")) for one in found.meanings]
     # Cached: a frame of Python's values is made by a Python worker each time that it is read.
@@ -233,6 +242,12 @@ def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache) -> Resol
     of_twin = id_of(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
     renamed, own = cache(fields.withColumn("f_id", of_dataset)), cache(several.withColumn("t_id", of_twin))
     return Resolver(spark, found, meanings, renamed, own, *_counted(meanings))
+
+
+def _no_names(spark: SparkSession) -> Resolver:
+    """The meanings where no event links or changes names: each means itself."""
+    meanings, fields, twins = (spark.createDataFrame([], one) for one in (MEANING, _FIELD, _TWIN))
+    return Resolver(spark, Names(), meanings, fields, twins, 0, "")
 
 
 def _counted(meanings: DataFrame) -> tuple[int, str]:
