@@ -288,4 +288,5 @@ def test_memory_goes_down_after_a_large_event(attacked: Target) -> None:
     before = attacked.forget_peak()
     assert attacked.send("POST", LINEAGE, json.dumps(event).encode(), key=attacked.key).status == 201
     assert attacked.memory("VmHWM") - before > 100
-    wait_for(lambda: attacked.memory() - before < 40, lambda: f"{before} MB were {attacked.memory()} MB")
+    # 10 remain, and 25 where what is free is not given back.
+    wait_for(lambda: attacked.memory() - before < 18, lambda: f"{before} MB were {attacked.memory()} MB")

@@ -19,6 +19,12 @@ def test_an_event_is_in_the_store_when_it_is_acknowledged(client: TestClient) ->
         assert store.events(event["run"]["runId"]) == [event]
 
 
+def test_an_event_is_on_the_disk_when_it_is_acknowledged(client: TestClient) -> None:
+    """SQLite waits for the disk at each commit: a loss of power takes nothing that was acknowledged."""
+    with client.app.state.server.store.write() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2
+
+
 def test_the_same_event_twice_changes_nothing(client: TestClient) -> None:
     event = run_event("job", written("gold", {"a": ["raw.x"]}), run="r")
     assert [client.post(LINEAGE, json=event).status_code for _ in range(2)] == [201, 201]
