@@ -32,6 +32,7 @@ SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "100",
     "spark.ui.liveUpdate.period": "-1",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # as in the session of the command
     # Each sort and each group of rows has a page of memory of its own, of 32 MB if left to Spark, whatever its rows.
     "spark.buffer.pageSize": "1m",
 }
