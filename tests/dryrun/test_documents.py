@@ -83,6 +83,13 @@ def test_findings_name_every_place() -> None:
     ]
 
 
+def test_a_source_that_is_not_there_has_what_would_help() -> None:
+    error = "AnalysisException: [PATH_NOT_FOUND] Path does not exist: file:/lake/orders. SQLSTATE: 42K03"
+    assert documents.findings(Report(failure=Failure("job.py:3", error))) == [
+        ("job.py:3", "the job failed", f"{error} (--schemas or --store can have its columns)")
+    ]
+
+
 def test_a_column_without_input_has_a_row() -> None:
     (output,) = documents.outputs(planned(REPORT))
     assert output.edges == [("total", "file:/lake/orders.amount", "AGGREGATION"), ("n", "", "")]

@@ -20,6 +20,8 @@ spark.read.json("lake/days/day=2001-01-01").write.orc("lake/one_day")
 shop = dict(url="jdbc:derby:there_is_none", dbtable="stock", driver="org.apache.derby.iapi.jdbc.AutoloadedDriver")
 spark.read.format("jdbc").options(**shop).load().write.orc("lake/stock")
 spark.read.jdbc(shop["url"], "shop.stock", properties=shop).select("left").write.orc("lake/left")
+spark.read.schema("id INT, name STRING").json("far/named").write.orc("lake/named")
+spark.read.text("far/log.txt").write.orc("lake/log")
 spark.table("sales.orders").write.csv("lake/bare")
 spark.read.csv("lake/bare", inferSchema=True).select("_c1").write.orc("lake/notes")
 spark.read.format("orc").load("lake/notes").write.mode("append").option("header", True).format("csv").save("lake/end")
@@ -72,6 +74,11 @@ def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
     unreached = ("s3a", "far/", "2001", '"jdbc"', "jdbc(")
     lines = [str(at) for at, line in enumerate(UNREACHED.splitlines(), 1) if any(one in line for one in unreached)]
     assert [one["place"].partition(":")[2] for one in plan["report"]["answers"]] == lines
+    assert found[f"{folder}/lake/named"] == {
+        ("id", f"{folder}/far/named.id", "IDENTITY"),
+        ("name", f"{folder}/far/named.name", "IDENTITY"),
+    }
+    assert found[f"{folder}/lake/log"] == {("value", f"{folder}/far/log.txt.value", "IDENTITY")}
     assert found[f"{folder}/warehouse/days"] == {("day", f"{folder}/lake/days.day", "IDENTITY")}
     assert found[f"{folder}/lake/notes"] == {("_c1", f"{folder}/lake/bare._c1", "IDENTITY")}
     assert ("qty", f"{folder}/lake/quantities.qty", "IDENTITY") in found[f"{folder}/lake/stream"]

@@ -1,6 +1,7 @@
 """A dry run as rows, as a JSON value, as Markdown for a pull request and as a page of HTML."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ from headwater.store.questions import PathTransformation
 EDGES = ("column", "input", "transformations")
 FINDINGS = ("place", "finding", "in the dry run")
 _COMPLETE = "Complete: every line of the job ran, and nothing depended on data."
+_OUT_OF_REACH = re.compile(r"\[(PATH_NOT_FOUND|TABLE_OR_VIEW_NOT_FOUND|UNABLE_TO_INFER_SCHEMA)")
+"""Conditions by which Spark refuses a source that is not there."""
 
 
 class JobOutput(NamedTuple):
@@ -49,14 +52,18 @@ def _edges(lineage: EncodedLineage) -> Iterator[tuple[str, str, str]]:
 
 def findings(report: Report) -> list[tuple[str, str, str]]:
     """The findings of a report, as texts under `FINDINGS`; those that end a job first."""
-    failure = [(report.failure.place, "the job failed", report.failure.error)] if report.failure else []
+    failure = [(report.failure.place, "the job failed", _advised(report.failure.error))] if report.failure else []
     return [
         *failure,
-        *(("", "a statement failed", text) for text in report.failed),
+        *(("", "a statement failed", _advised(text)) for text in report.failed),
         *((one.place, f"{one.call} refused", one.reason) for one in report.refusals),
         *((one.place, f"{one.action} depends on data", one.result) for one in report.answers),
         *((str(one), "never ran", "") for one in report.unexecuted),
     ]
+
+
+def _advised(error: str) -> str:
+    return f"{error} (--schemas or --store can have its columns)" if _OUT_OF_REACH.search(error) else error
 
 
 def json_document(run: DryRun) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from headwater.dryrun.actions import wrap_methods
@@ -43,7 +43,7 @@ class Files:
             noted = {"format": "parquet", **_noted(reader), **{name.lower(): value for name, value in kwargs.items()}}
             if original.__name__ in _FORMATS:
                 noted["format"] = original.__name__
-            if not noted.get("schema") and noted["format"] in _FORMATS:
+            if noted["format"] in _FORMATS:
                 for path in _paths(args, kwargs):
                     self._prepare(reader, path, noted)
             try:
@@ -82,11 +82,18 @@ class Files:
     def _prepare(self, reader: Any, path: str, noted: Mapping[str, Any]) -> None:
         session = reader._spark
         # A folder that was made for the first read of a path is empty at the second
-        schema = None if any(_files(session, path)) else self._schema(session, path, noted)
-        if schema is not None:
-            _file_system(session, path).mkdirs(session._jvm.org.apache.hadoop.fs.Path(path))
+        if any(_files(session, path)):
+            return
+        if noted.get("schema") or noted["format"] == "text":
+            if _found(session, path):
+                return
+            self._findings.answer(place(), "read", f"no rows, in the columns that the job names for {path}")
+        elif (schema := self._schema(session, path, noted)) is not None:
             reader.schema(schema)
             self._findings.answer(place(), "read", f"a schema that is known of {path}, which is not there")
+        else:
+            return
+        _file_system(session, path).mkdirs(session._jvm.org.apache.hadoop.fs.Path(path))
 
     def _schema(self, session: Any, path: str, noted: Mapping[str, Any]) -> Any:
         """The schema that is known of a path, or for a partition that of the folder which it is of; else None."""
@@ -127,8 +134,13 @@ def _paths(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
 def _files(session: Any, path: str) -> Iterator[Any]:
     """The files that a path is, or that are in its folders."""
     system = _file_system(session, path)
-    for found in system.globStatus(session._jvm.org.apache.hadoop.fs.Path(path)) or ():
+    for found in _found(session, path):
         yield from system.listStatus(found.getPath())
+
+
+def _found(session: Any, path: str) -> Sequence[Any]:
+    """The files and folders that a path is, or that fit its pattern."""
+    return _file_system(session, path).globStatus(session._jvm.org.apache.hadoop.fs.Path(path)) or ()
 
 
 def _file_system(session: Any, path: str) -> Any:
