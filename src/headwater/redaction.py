@@ -15,9 +15,14 @@ else:  # before, `re` ends possessive groups too early (cpython issue 106052), a
 
 MASK = "…"
 
+# As it is, decomposed, without its tilde, and escaped as JSON, YAML, Python and addresses do.
+_ENYE = (
+    r"(?:ñ|n(?:\u0303|\\{1,8}u0303|%(?:25){0,3}cc%(?:25){0,3}83)?"
+    r"|\\{1,8}(?:u00[df]1|x[df]1)|%(?:25){0,3}c3%(?:25){0,3}[b9]1)"
+)
 # Words of a key that holds a secret, wherever they are in it: AWS_SECRET_ACCESS_KEY, fs.azure.account.key.x.
 _KEY = (
-    r"(?:passw(?:or)?[dt]|passphrase|passcode|pwd|kennwort|contrase[nñ]a|secret|token(?!iz)|credential"
+    rf"(?:passw(?:or)?[dt]|passphrase|passcode|pwd|kennwort|contrase{_ENYE}a|secret|token(?!iz)|credential"
     r"|jaas[_.-]?config|webhook|client_assertion(?!_)"
     r"|(?:access|api|account|private|shared|signing|encryption|hmac|master|storage|subscription|function|license|fernet"
     r"|sas|ssh)[ _.-]?key|(?:access|amz|goog)[_.-]?signature|(?<=&)(?:signature|key|code)(?==)"
@@ -69,7 +74,8 @@ _QUOTED_VALUE = re.compile(
 _PAIR = re.compile(rf"(\([\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY},)(?!{_MASKED})[^)]++", re.IGNORECASE)
 # A line of a configuration has its value to the end, and further where it is folded.
 _LINE = re.compile(
-    rf"(^(?P<indent>[ \t]{{0,64}})(?:export[ ])?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}[ \t]{{0,64}}[=:][ \t]{{0,8}})"
+    rf"""(^(?P<indent>[ \t]{{0,64}})(?:export[ ]|['"])?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}['"]?"""
+    r"[ \t]{0,64}[=:][ \t]{0,8})"
     rf"(?!['\"\s|>]|{_MASKED}|{_TYPE})[^\n]++(?:\n(?P=indent)[ \t]{{1,64}}(?!at |\.\.\. )[^\n]++)*+",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -73,6 +73,8 @@ def test_odd_characters_do_not_end_a_secret(notation: str, secret: str) -> None:
 
 
 @given(ANY, st.sampled_from(NAMES))
+@example("hunter2Zq", "contraseña")  # whose letter JSON and YAML escape
+@example("hunter2Zq", "CONTRASEÑA")
 def test_what_libraries_write_is_masked(secret: str, name: str) -> None:
     content = {"user": "me", name: f"{secret} \"and' {secret}"}
     for text in (json.dumps(content), json.dumps(json.dumps(content)), repr(content), yaml.safe_dump(content)):
@@ -89,7 +91,7 @@ def test_the_rest_of_a_line_is_masked(shape: str, secret: str) -> None:
 
 @given(PLAIN)
 def test_a_url_that_is_cut_off_in_its_password_is_masked(secret: str) -> None:
-    assert secret not in redact(f"cannot reach postgresql://me:{secret}")
+    assert redact(f"cannot reach postgresql://me:{secret}") == f"cannot reach postgresql://me:{MASK}"
     assert redact("cannot reach http://host:8080") == "cannot reach http://host:8080"
 
 

@@ -61,6 +61,19 @@ def test_unfinished_runs_and_failed_latest_ones_stay(store: Store, words: Any) -
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
 
 
+def test_of_runs_that_ended_at_one_moment_the_one_that_is_listed_stays(store: Store, words: Any) -> None:
+    """Both orders of arrival and of ids, as states have an order too."""
+    for number in range(8):
+        states = ("FAIL", "COMPLETE") if number % 2 else ("COMPLETE", "FAIL")
+        for run, state in enumerate(states):
+            name = f"job {number}"
+            store.ingest([words.run_event(name, words.written(name), run=f"{number}-{run}", state=state)])
+    listed, covered = {job.job: job.state for job in jobs(store)}, coverage(store)
+    assert prune(store, moment(99)).runs > 0
+    assert {job.job: job.state for job in jobs(store)} == listed
+    assert coverage(store) == covered
+
+
 def test_parents_go_with_the_last_of_their_children(store: Store, words: Any) -> None:
     def child(minute: int) -> dict[str, Any]:
         parent = {"run": {"runId": f"app {minute}"}, "job": {"namespace": "demo", "name": "app"}}

@@ -70,7 +70,7 @@ def coverage(store: Store, run: str = "") -> tuple[Coverage, ...]:
 def _outputs() -> Subquery:
     """Each run with each of its outputs; ``place`` counts back from the latest successful one."""
     successful = _RUN.c.state.in_(SUCCESSFUL)
-    latest_first = (case((successful, 0), else_=1), _RUN.c.state_at.desc(), _RUN.c.uuid)
+    latest_first = (case((successful, 0), else_=1), _RUN.c.state_at.desc(), _RUN.c.uuid.desc())
     place = func.row_number().over(partition_by=(_RUN.c.job_id, _WRITES.c.dataset_id), order_by=latest_first)
     columns = (
         _RUN.c.id,

@@ -85,7 +85,7 @@ def jobs(store: Store) -> tuple[ListedJob, ...]:
     of_job = totals.group_by(_RUN.c.job_id).subquery()
     latest = and_(_RUN.c.job_id == _JOB.c.id, _RUN.c.state_at == of_job.c.at)
     question = select(*_JOB.c, of_job.c.runs, of_job.c.at, _RUN.c.state)
-    question = question.join(of_job, of_job.c.job_id == _JOB.c.id).join(_RUN, latest).order_by(_RUN.c.state)
+    question = question.join(of_job, of_job.c.job_id == _JOB.c.id).join(_RUN, latest).order_by(_RUN.c.uuid)
     question = question.where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
     with store.read() as connection:
         rows = {row.id: row for row in connection.execute(question)}
