@@ -22,6 +22,9 @@ spark.read.format("jdbc").options(**shop).load().write.orc("lake/stock")
 spark.read.jdbc(shop["url"], "shop.stock", properties=shop).select("left").write.orc("lake/left")
 spark.read.schema("id INT, name STRING").json("far/named").write.orc("lake/named")
 spark.read.text("far/log.txt").write.orc("lake/log")
+reader = spark.read.format("json").option("multiLine", True)
+reader.load("far/visits").select("n").write.orc("lake/again_by_reader")
+reader.load("far/others").write.orc("lake/others")
 spark.table("sales.orders").write.csv("lake/bare")
 spark.read.csv("lake/bare", inferSchema=True).select("_c1").write.orc("lake/notes")
 spark.read.format("orc").load("lake/notes").write.mode("append").option("header", True).format("csv").save("lake/end")
@@ -36,6 +39,7 @@ sales.kept:
   columns: {id: bigint, note: varchar(9)}
 s3a://lake/people: {id: bigint, name: string}
 far/visits: {day: date, n: int}
+far/others: {k: string}
 shop.stock: {item: string, left: int}
 """
 
@@ -78,6 +82,7 @@ def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
         ("id", f"{folder}/far/named.id", "IDENTITY"),
         ("name", f"{folder}/far/named.name", "IDENTITY"),
     }
+    assert found[f"{folder}/lake/others"] == {("k", f"{folder}/far/others.k", "IDENTITY")}, "not those of visits"
     assert found[f"{folder}/lake/log"] == {("value", f"{folder}/far/log.txt.value", "IDENTITY")}
     assert found[f"{folder}/warehouse/days"] == {("day", f"{folder}/lake/days.day", "IDENTITY")}
     assert found[f"{folder}/lake/notes"] == {("_c1", f"{folder}/lake/bare._c1", "IDENTITY")}

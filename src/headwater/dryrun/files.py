@@ -45,7 +45,7 @@ class Files:
                 noted["format"] = original.__name__
             if noted["format"] in _FORMATS:
                 for path in _paths(args, kwargs):
-                    self._prepare(reader, path, noted)
+                    reader = self._prepared(reader, path, noted)
             try:
                 return original(reader, *args, **kwargs)
             except Exception:
@@ -79,21 +79,23 @@ class Files:
         self._findings.answer(place(), "read", f"a schema that is known of {name}, whose database is out of reach")
         return jdbc_frame(reader._spark, known, options)
 
-    def _prepare(self, reader: Any, path: str, noted: Mapping[str, Any]) -> None:
+    def _prepared(self, reader: Any, path: str, noted: Mapping[str, Any]) -> Any:
+        """The reader by which a path can be read: another one where it needs a schema, as a job may read again."""
         session = reader._spark
-        # A folder that was made for the first read of a path is empty at the second
-        if any(_files(session, path)):
-            return
         if noted.get("schema") or noted["format"] == "text":
-            if _found(session, path):
-                return
-            self._findings.answer(place(), "read", f"no rows, in the columns that the job names for {path}")
-        elif (schema := self._schema(session, path, noted)) is not None:
-            reader.schema(schema)
-            self._findings.answer(place(), "read", f"a schema that is known of {path}, which is not there")
-        else:
-            return
+            if not _found(session, path):
+                self._read_without_rows(session, path, f"no rows, in the columns that the job names for {path}")
+            return reader
+        # A folder that was made for the first read of a path is empty at the second
+        schema = None if any(_files(session, path)) else self._schema(session, path, noted)
+        if schema is None:
+            return reader
+        self._read_without_rows(session, path, f"a schema that is known of {path}, which is not there")
+        return _reader(session, {"format": noted["format"], **_noted(reader)}).schema(schema)
+
+    def _read_without_rows(self, session: Any, path: str, answer: str) -> None:
         _file_system(session, path).mkdirs(session._jvm.org.apache.hadoop.fs.Path(path))
+        self._findings.answer(place(), "read", answer)
 
     def _schema(self, session: Any, path: str, noted: Mapping[str, Any]) -> Any:
         """The schema that is known of a path, or for a partition that of the folder which it is of; else None."""
@@ -103,10 +105,15 @@ class Files:
         folder = path[: found.start()] if (found := _PARTITION.search(path)) else path
         if folder == path or not any(_files(session, folder)):
             return None
-        options = {name: value for name, value in noted.items() if isinstance(value, str | bool | int)}
-        whole = session.read.format(options.pop("format")).options(**options).load(folder).schema
+        whole = _reader(session, noted).load(folder).schema
         inside = [] if "basepath" in noted else _PARTITION.findall(path)
         return type(whole)([one for one in whole.fields if one.name not in inside])
+
+
+def _reader(session: Any, noted: Mapping[str, Any]) -> Any:
+    """A new reader with a format and options."""
+    options = {name: value for name, value in noted.items() if name != "schema" and isinstance(value, str | bool | int)}
+    return session.read.format(options.pop("format")).options(**options)
 
 
 def _noted(target: Any) -> dict[str, Any]:
@@ -133,9 +140,8 @@ def _paths(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
 
 def _files(session: Any, path: str) -> Iterator[Any]:
     """The files that a path is, or that are in its folders."""
-    system = _file_system(session, path)
     for found in _found(session, path):
-        yield from system.listStatus(found.getPath())
+        yield from _file_system(session, path).listStatus(found.getPath())
 
 
 def _found(session: Any, path: str) -> Sequence[Any]:
