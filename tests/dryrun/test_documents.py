@@ -31,6 +31,7 @@ REPORT = Report(
     failed=("shop.totals: no such table",),
     failure=Failure("job.py:9", "ValueError: <no>"),
     gaps=("shop.totals: opaque f: unseen",),
+    unwatched=("Files were not watched.",),
 )
 
 
@@ -70,7 +71,7 @@ def test_a_report_is_the_same_after_a_file() -> None:
 @pytest.mark.parametrize("part", ["answers", "refusals", "unexecuted", "failed", "failure"])
 def test_each_finding_makes_a_report_incomplete(part: str) -> None:
     assert not Report(**{part: getattr(REPORT, part)}).is_complete
-    assert Report(gaps=REPORT.gaps).is_complete
+    assert Report(gaps=REPORT.gaps, unwatched=REPORT.unwatched).is_complete
 
 
 def test_findings_name_every_place() -> None:
@@ -107,6 +108,8 @@ def test_markdown_and_html_escape_what_a_job_says() -> None:
     markdown = "\n".join(documents.markdown(planned(REPORT)))
     assert "| total | file:/lake/orders.amount | AGGREGATION |" in markdown
     assert "a\\|b.txt" in markdown
+    assert "### Gaps of the lineage\n\n- shop.totals: opaque f: unseen\n" in markdown
+    assert "### Not watched\n\n- Files were not watched.\n" in markdown
     html = "\n".join(documents.html(planned(REPORT)))
     assert "ValueError: &lt;no&gt;" in html
     assert "<td>AGGREGATION</td>" in html

@@ -85,3 +85,26 @@ def test_a_job_writes_nothing_by_libraries_in_c_and_by_threads_of_libraries(lake
     assert "open is refused in a dry run: it would change left.txt (at thread writers_0)." in ended.err
     assert "lake/ids" in ended.out
     assert ended.code == 3
+
+
+ELSEWHERE = """\
+import sys
+from pathlib import Path
+from headwater.dryrun import process, report
+
+sys.platform = sys.argv[1]
+Path("run/answers.json").write_text("{}")
+Path("run/schemas.json").write_text("{}")
+process.run(Path("run").absolute(), Path("job.py").absolute(), [])
+print(*report.read_report(Path("run/report.json").read_text()).unwatched)
+"""
+
+
+@pytest.mark.parametrize(("system", "said"), [("linux", ""), ("freebsd14", "no Landlock")])
+def test_a_report_says_whether_the_kernel_refuses_what_libraries_write(tmp_path: Path, system: str, said: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "job.py").write_text("rows = 1\n")
+    command = [sys.executable, "-c", ELSEWHERE, system]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout if said else not done.stdout.strip()

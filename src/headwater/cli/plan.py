@@ -102,5 +102,5 @@ def _print_tables(run: DryRun) -> None:
     found = documents.findings(run.report)
     if found:
         print_lines(table(documents.FINDINGS, found))
-    for gap in run.report.gaps:
-        note(gap)
+    for text in (*run.report.gaps, *run.report.unwatched):
+        note(text)

@@ -80,6 +80,8 @@ def markdown(run: DryRun) -> Iterator[str]:
     yield from ("### Findings of the dry run", "")
     found = findings(run.report)
     yield from _markdown_table(FINDINGS, found) if found else (_COMPLETE, "")
+    yield from _markdown_list("### Gaps of the lineage", run.report.gaps)
+    yield from _markdown_list("### Not watched", run.report.unwatched)
 
 
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -87,6 +89,11 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Ite
     for row in rows:
         yield f"| {' | '.join(map(markdown_text, row))} |"
     yield ""
+
+
+def _markdown_list(title: str, texts: Sequence[str]) -> Iterator[str]:
+    if texts:
+        yield from (title, "", *(f"- {markdown_text(text)}" for text in texts), "")
 
 
 def html(run: DryRun) -> Iterator[str]:

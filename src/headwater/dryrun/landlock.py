@@ -28,6 +28,11 @@ _IN_FOLDERS = sum(1 << bit for bit in range(4, 14))
 _RENAMES, _TRUNCATES = 2, 3
 """The versions of Landlock that let files move between folders at all, and that know of cut files."""
 
+UNCONFINED = (
+    "Files that libraries in C open by themselves were not watched: this system has no Landlock (Linux 5.19 or later)."
+)
+"""What a report says where `confine` is False."""
+
 _DEVICES = ("/dev/full", "/dev/null", "/dev/pts", "/dev/shm", "/dev/tty", "/dev/zero")
 
 

@@ -29,6 +29,7 @@ def combined(runs: Sequence[DryRun]) -> DryRun:
             (*(text for one in reports for text in one.failed), *later),
             failures[0] if failures else None,
             tuple(gap for one in reports for gap in one.gaps),
+            tuple(dict.fromkeys(text for one in reports for text in one.unwatched)),
         ),
     )
 

@@ -17,7 +17,7 @@ from headwater.capture.attach import attach
 from headwater.dryrun.actions import Actions
 from headwater.dryrun.audit import Audit
 from headwater.dryrun.files import Files
-from headwater.dryrun.landlock import confine, start_programs_unconfined
+from headwater.dryrun.landlock import UNCONFINED, confine, start_programs_unconfined
 from headwater.dryrun.lines import Lines
 from headwater.dryrun.pipelines import run_pipeline, specification
 from headwater.dryrun.places import name_of, place, place_of_error
@@ -30,6 +30,7 @@ from headwater.dryrun.sources import REFUSE, is_script, makes_session, parts
 def run(folder: Path, job: Path, arguments: list[str]) -> None:
     """Run a job dry; its events and its report are in ``folder`` when the process has ended."""
     findings, schemas = Findings(), load_schemas(folder / SCHEMAS)
+    unwatched: tuple[str, ...] = ()
     actions = Actions(findings, json.loads((folder / ANSWERS).read_text("utf-8")))
     codes, failure = _codes(job)
     home = job if job.is_dir() else job.parent
@@ -41,14 +42,14 @@ def run(folder: Path, job: Path, arguments: list[str]) -> None:
         Files(findings, schemas).start()
         start_programs_unconfined()
         Audit(str(folder), findings).start()
-        confine(str(folder))
+        unwatched = () if confine(str(folder)) else (UNCONFINED,)
         sys.argv[:] = [str(job), *arguments]
         sys.path[0] = str(home)
         lines.start()
         failure = _failure(job, codes, findings)
         lines.stop()
         actions.stop()
-    report = findings.report(lines.unexecuted(actions.worker_codes), failure)
+    report = findings.report(lines.unexecuted(actions.worker_codes), failure, unwatched)
     (folder / REPORT).write_text(report.to_json(), "utf-8")
 
 

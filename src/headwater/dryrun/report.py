@@ -53,7 +53,7 @@ class Report:
     """The findings of a dry run, each with its place (``file:line``) in the job.
 
     ``failed`` are statements that Spark refused. ``gaps`` are those of the lineage itself, which a run would have as
-    well: they do not count against `is_complete`.
+    well, and ``unwatched`` is what nothing on this machine would have refused: neither counts against `is_complete`.
 
     >>> Report(answers=(Answer("job.py:3", "count", "0"),)).is_complete
     False
@@ -67,6 +67,7 @@ class Report:
     failed: tuple[str, ...] = ()
     failure: Failure | None = None
     gaps: tuple[str, ...] = ()
+    unwatched: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -89,6 +90,7 @@ def read_report(text: str) -> Report:
         tuple(document["failed"]),
         Failure(**failure) if failure else None,
         tuple(document["gaps"]),
+        tuple(document["unwatched"]),
     )
 
 
@@ -107,6 +109,9 @@ class Findings:
         """Note a call that was not made."""
         self.refusals[Refusal(place, call, reason)] = None
 
-    def report(self, unexecuted: Iterable[Unexecuted], failure: Failure | None) -> Report:
+    def report(
+        self, unexecuted: Iterable[Unexecuted], failure: Failure | None, unwatched: tuple[str, ...] = ()
+    ) -> Report:
         """The report, once the job has ended."""
-        return Report(tuple(self.answers), tuple(self.refusals), tuple(unexecuted), failure=failure)
+        found = tuple(self.answers), tuple(self.refusals), tuple(unexecuted)
+        return Report(*found, failure=failure, unwatched=unwatched)
