@@ -1,4 +1,7 @@
-"""``headwater plan``: the lineage that a job would have, without its data."""
+"""``headwater plan``: the lineage that a job would have, without its data.
+
+What reads lineage is imported when it is needed, while the job's JVM starts.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,10 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from headwater.cli.output import json_lines, note, print_lines, table
-from headwater.dryrun import DryRun, Options, documents, dry_run
-from headwater.dryrun.planner import combined, planner
-from headwater.dryrun.revisions import job_words
+from headwater.dryrun import DryRun, Options, dry_run
 from headwater.dryrun.schemas import read_schemas
+from headwater.dryrun.sources import job_words
 from headwater.yaml_map import read_yaml
 
 INCOMPLETE = 3
@@ -64,6 +66,9 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
 
 def _several(jobs: Iterable[list[str]], store: str | None, options: Options) -> DryRun:
     """Plan jobs one after the other into a store, without one into one that is gone afterwards."""
+    from headwater.dryrun.declarations import combined
+    from headwater.dryrun.planner import planner
+
     with (
         TemporaryDirectory(prefix="headwater-plan-") as folder,
         planner(store or str(Path(folder, "plan.db")), options) as planning,
@@ -88,6 +93,8 @@ def _answers(file: Path | None) -> dict[str, Any]:
 
 
 def _print(run: DryRun, format_: PlanFormat) -> None:
+    from headwater.dryrun import documents
+
     if format_ == "json":
         print_lines(json_lines(documents.json_document(run)))
     elif format_ == "table":
@@ -97,6 +104,8 @@ def _print(run: DryRun, format_: PlanFormat) -> None:
 
 
 def _print_tables(run: DryRun) -> None:
+    from headwater.dryrun import documents
+
     for output in documents.outputs(run):
         print_lines([f"{output.dataset}  written by {output.job}", *table(documents.EDGES, output.edges), ""])
     found = documents.findings(run.report)

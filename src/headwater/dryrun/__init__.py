@@ -5,7 +5,7 @@ are empty (``sandbox``, ``jvm``), and what the job asks of data or of the world 
 ``lines``) in a `Report`.
 """
 
-from headwater.dryrun.dry_run import DryRun, Options, dry_run
-from headwater.dryrun.report import Answer, Failure, Refusal, Report, Unexecuted
+from headwater.dryrun.dry_run import Options, dry_run
+from headwater.dryrun.report import Answer, DryRun, Failure, Refusal, Report, Unexecuted
 
 __all__ = ["Answer", "DryRun", "Failure", "Options", "Refusal", "Report", "Unexecuted", "dry_run"]

@@ -6,9 +6,6 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
-
 from headwater.errors import SettingError
 from headwater.yaml_map import read_yaml
 
@@ -65,6 +62,9 @@ def _statement(project: Path, node: Mapping[str, Any], adapter: str) -> str:
 
 def _translated(query: str, adapter: str, model: str) -> str:
     """A query of another database in Spark's SQL, its tables without the name of that database."""
+    from sqlglot import exp, parse_one  # other jobs need it not
+    from sqlglot.errors import SqlglotError
+
     try:
         tree = parse_one(query, dialect=adapter)
     except (SqlglotError, ValueError) as error:

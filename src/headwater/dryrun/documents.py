@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from headwater.answers.labels import in_backticks, markdown_text
 from headwater.answers.pictures import page
 from headwater.answers.transformations import transformations_text
-from headwater.dryrun.dry_run import DryRun
-from headwater.dryrun.report import Report
+from headwater.dryrun.report import DryRun, Report
 from headwater.openlineage.reading.events import read_event
 from headwater.openlineage.reading.lineage_facets import EncodedLineage
 from headwater.openlineage.writing.events import to_json

@@ -5,24 +5,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from openlineage.client.event_v2 import JobEvent, RunEvent
-
 from headwater.capture.java import has_java, java_home
-from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Report, read_report
+from headwater.dryrun.report import ANSWERS, REPORT, SCHEMAS, DryRun
 from headwater.dryrun.schemas import Schemas, write_schemas
 from headwater.dryrun.shared_jvm import SharedJvms
 from headwater.dryrun.sources import parts
 from headwater.errors import DryRunError
-from headwater.model import Job
-from headwater.openlineage.reading.events import Event, read_event
-from headwater.openlineage.writing.events import job_event
-from headwater.openlineage.writing.events import read_event as run_event_of
 
 _QUICK = "-XX:TieredStopAtLevel=1"
 """For a JVM that lives for seconds: a third of its CPU goes when it does not optimize itself."""
@@ -76,14 +71,6 @@ class Options:
     jvms: SharedJvms | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """The jobs that a run would be made of, each with its inputs, outputs and lineage; and the report."""
-
-    events: tuple[JobEvent, ...]
-    report: Report
-
-
 def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = None) -> DryRun:
     """Run a PySpark job without rows and without traces, and return the lineage that it would have.
 
@@ -105,35 +92,43 @@ def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = 
         write_schemas(checkout.moved(chosen.schemas) if checkout else chosen.schemas, folder / SCHEMAS)
         if chosen.jvms:
             chosen.jvms.offer(folder)
-        code = _run([str(folder), str(job), *arguments], folder, chosen)
+        with _started([str(folder), str(job), *arguments], folder, chosen) as process:
+            from headwater.dryrun.declarations import left_in  # a second of imports, while the JVM starts
+
+            code = _ended(process, chosen)
         if not (folder / REPORT).exists():
             raise DryRunError(f"The job ended the process with exit code {code}, before a report was written.")
-        return _read(folder, checkout.named if checkout else str)
+        return left_in(folder, checkout.named if checkout else str)
 
 
-def _run(words: list[str], folder: Path, options: Options) -> int:
-    command = [sys.executable, "-m", "headwater.dryrun.process", *words]
+@contextmanager
+def _started(words: list[str], folder: Path, options: Options) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a dry run, which does not outlive the block."""
     checkout, jvms = options.checkout, options.jvms
-    try:
-        done = subprocess.run(
-            command,
-            cwd=checkout.folder if checkout else None,
-            env=_environment(
-                folder, jvms.folder if jvms else folder / "tmp", tuple(checkout.imports()) if checkout else ()
-            ),
-            pass_fds=(jvms.stdin,) if jvms else (),
-            stdout=sys.stderr,
-            stdin=subprocess.DEVNULL,
-            timeout=options.seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        if jvms:
-            jvms.forget()
-        raise DryRunError(f"The job did not end within {options.seconds:g} seconds; raise --timeout.") from late
+    imports = tuple(checkout.imports()) if checkout else ()
+    with subprocess.Popen(
+        [sys.executable, "-m", "headwater.dryrun.process", *words],
+        cwd=checkout.folder if checkout else None,
+        env=_environment(folder, jvms.folder if jvms else folder / "tmp", imports),
+        pass_fds=(jvms.stdin,) if jvms else (),
+        stdout=sys.stderr,
+        stdin=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
     if jvms:
         jvms.take_back(folder)
-    return done.returncode
+
+
+def _ended(process: subprocess.Popen[bytes], options: Options) -> int:
+    try:
+        return process.wait(options.seconds)
+    except subprocess.TimeoutExpired as late:
+        if options.jvms:
+            options.jvms.forget()
+        raise DryRunError(f"The job did not end within {options.seconds:g} seconds; raise --timeout.") from late
 
 
 def _environment(folder: Path, jvm_folder: Path, imports: Sequence[str]) -> dict[str, str]:
@@ -146,25 +141,3 @@ def _environment(folder: Path, jvm_folder: Path, imports: Sequence[str]) -> dict
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (*imports, found.get("PYTHONPATH"))))
     home = None if has_java() else java_home()
     return found | ({"JAVA_HOME": home} if home else {})
-
-
-def _read(folder: Path, named: Callable[[str], str]) -> DryRun:
-    file = folder / EVENTS
-    lines = named(file.read_text("utf-8")).splitlines() if file.exists() else []
-    runs = [(read_event(line), run_event_of(line)) for line in lines]
-    report = read_report(named((folder / REPORT).read_text("utf-8")))
-    failed = [
-        f"{seen.job.name}: {seen.about.error or 'failed'}" for seen, _ in runs if seen.state == "FAIL" and seen.outputs
-    ]
-    gaps = [f"{seen.job.name}: {gap.kind} {gap.what}: {gap.why}" for seen, _ in runs for gap in seen.about.gaps]
-    found = replace(report, failed=tuple(dict.fromkeys(failed)), gaps=tuple(dict.fromkeys(gaps)))
-    return DryRun(tuple(_declared(runs)), found)
-
-
-def _declared(runs: Iterable[tuple[Event, RunEvent]]) -> Iterable[JobEvent]:
-    """A declaration of each job that writes, in the order of the first writes."""
-    by_job: dict[Job, list[RunEvent]] = {}
-    for seen, run in runs:
-        if seen.outputs:
-            by_job.setdefault(seen.job, []).append(run)
-    return map(job_event, by_job.values())

@@ -6,32 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headwater.dryrun.dry_run import Checkout, DryRun, Options, dry_run
-from headwater.dryrun.report import Report
+from headwater.dryrun.dry_run import Checkout, Options, dry_run
+from headwater.dryrun.report import DryRun
 from headwater.dryrun.schemas import stored_schemas
 from headwater.dryrun.shared_jvm import shared_jvms
 from headwater.openlineage.writing.events import to_json
 from headwater.store import Store, open_store
 from headwater.store.catalog.datasets import schemas
-
-
-def combined(runs: Sequence[DryRun]) -> DryRun:
-    """Return dry runs as one, with the findings of all; of failures after the first, each is among ``failed``."""
-    reports = [run.report for run in runs]
-    failures = [one.failure for one in reports if one.failure]
-    later = (f"{one.place}: {one.error}" for one in failures[1:])
-    return DryRun(
-        tuple(event for run in runs for event in run.events),
-        Report(
-            tuple(answer for one in reports for answer in one.answers),
-            tuple(refusal for one in reports for refusal in one.refusals),
-            tuple(lines for one in reports for lines in one.unexecuted),
-            (*(text for one in reports for text in one.failed), *later),
-            failures[0] if failures else None,
-            tuple(gap for one in reports for gap in one.gaps),
-            tuple(dict.fromkeys(text for one in reports for text in one.unwatched)),
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True)

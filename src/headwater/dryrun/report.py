@@ -3,7 +3,10 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from openlineage.client.event_v2 import JobEvent  # a third of a second, which a dry run begins without
 
 ANSWERS, EVENTS, REPORT, SCHEMAS = "answers.json", "events.ndjson", "report.json", "schemas.json"
 """Files of the folder that a dry run has: what it is started with, and what it leaves."""
@@ -77,6 +80,14 @@ class Report:
     def to_json(self) -> str:
         """The report as JSON that `read_report` reads."""
         return json.dumps(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """The jobs that a run would be made of, each with its inputs, outputs and lineage; and the report."""
+
+    events: "tuple[JobEvent, ...]"
+    report: Report
 
 
 def read_report(text: str) -> Report:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from tempfile import TemporaryDirectory
 from headwater.dryrun import documents
 from headwater.dryrun.dry_run import Checkout, Options
 from headwater.dryrun.planner import planner
+from headwater.dryrun.sources import job_words
 from headwater.errors import SettingError
 
 _RANGE = re.compile(r"(?P<before>[^\s.-](?:\S*?[^\s/.])?)(?P<dots>\.{2,3})(?P<after>(?:[^\s/.-]\S*)?)")
@@ -94,24 +94,6 @@ def _job_call(text: str, sides: Sequence[Revision], folder: Path) -> JobCall:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise SettingError(f"There is no job {str(path)!r} in {' and not in '.join(one.name for one in sides)}.{hint}")
     return JobCall(path, tuple(arguments), Path(os.path.relpath(folder, root)))
-
-
-def job_words(text: str) -> list[str]:
-    """Return the file and the arguments of a job that is written as on a command line.
-
-    >>> job_words("daily.py --day '1 May'")
-    ['daily.py', '--day', '1 May']
-
-    Raises:
-        SettingError: there are none, or quotes are not closed.
-    """
-    try:
-        words, fault = shlex.split(text), "it is empty"
-    except ValueError as error:
-        words, fault = [], str(error)
-    if not words:
-        raise SettingError(f"The job {text!r} cannot be read ({fault}): expected FILE ARGS, quoted as in a shell.")
-    return words
 
 
 def _has(side: Revision, path: Path) -> bool:

@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.store.catalog.datasets import NamedSchema
 from headwater.yaml_map import YamlMap, read_yaml
+
+if TYPE_CHECKING:
+    from headwater.store.catalog.datasets import NamedSchema  # a dry run starts without the modules of a store
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +94,12 @@ def _schema(entry: YamlMap) -> Schema:
     return Schema({name.text: own.text(name.text) for name in own.names()}, entry.text("location"))
 
 
-def stored_schemas(found: list[NamedSchema]) -> dict[str, Schema]:
+def stored_schemas(found: "list[NamedSchema]") -> dict[str, Schema]:
     """The schemas of a store, by paths and by names of tables."""
     return {key: schema for one in found for key, schema in _stored(one)}
 
 
-def _stored(one: NamedSchema) -> Iterator[tuple[str, Schema]]:
+def _stored(one: "NamedSchema") -> Iterator[tuple[str, Schema]]:
     columns = {
         name: type_
         for name, type_ in one.columns.items()

@@ -3,13 +3,11 @@
 import ast
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-
-from sqlglot import TokenType
-from sqlglot.dialects import Spark
 
 from headwater.dryrun import dbt
 from headwater.dryrun.pipelines import libraries, specification
@@ -152,6 +150,9 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
     >>> list(statements("SELECT ';';\\n\\n-- one\\nSELECT 2"))
     [(1, "SELECT ';'"), (4, 'SELECT 2')]
     """
+    from sqlglot import TokenType  # jobs in Python need it not
+    from sqlglot.dialects import Spark
+
     tokens = Spark().tokenize(text)
     if tokens and tokens[0].token_type is TokenType.BEGIN:
         yield tokens[0].line, text[tokens[0].start :].rstrip().removesuffix(";")
@@ -168,3 +169,21 @@ def _statement(text: str, tokens: Sequence[object]) -> Iterator[tuple[int, str]]
     if tokens:
         first, last = tokens[0], tokens[-1]
         yield first.line, text[first.start : last.end + 1]  # type: ignore[attr-defined]
+
+
+def job_words(text: str) -> list[str]:
+    """Return the file and the arguments of a job that is written as on a command line.
+
+    >>> job_words("daily.py --day '1 May'")
+    ['daily.py', '--day', '1 May']
+
+    Raises:
+        SettingError: there are none, or quotes are not closed.
+    """
+    try:
+        words, fault = shlex.split(text), "it is empty"
+    except ValueError as error:
+        words, fault = [], str(error)
+    if not words:
+        raise SettingError(f"The job {text!r} cannot be read ({fault}): expected FILE ARGS, quoted as in a shell.")
+    return words
