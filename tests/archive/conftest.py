@@ -14,13 +14,12 @@ from sqlalchemy import Connection, text
 
 from headwater.archive import Archive, build
 from headwater.errors import UnknownName
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.maintenance.exporting import export
 from headwater.store.questions.lookup.find import Exact, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
-from tests.store.conftest import run_event, written
-from tests.store.ingest.test_pipeline_laws import empty_store
+from tests.store.conftest import new_store, run_event, written
 
 SMALL = {
     **SETTINGS,
@@ -163,8 +162,7 @@ EVENTS = [
 def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     folder = tmp_path_factory.mktemp("both")
     worlds, later = halves(60)
-    (folder / "lineage.db").write_bytes(empty_store())
-    with open_store(str(folder / "lineage.db")) as store:
+    with new_store(folder) as store:
         store.ingest([*(one for world in worlds for one in world), *EVENTS])
         assert export(store, folder / "events", packing="zst", size=20_000).files > 1
         into = str(folder / "lineage")

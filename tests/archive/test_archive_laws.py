@@ -6,7 +6,6 @@ import random
 import re
 import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +14,11 @@ from hypothesis import strategies as st
 from sqlalchemy import select, text
 
 from headwater.archive import Archive, find_fields
-from headwater.store import Store, open_store, schema
+from headwater.store import Store, schema
 from headwater.store.questions.hops import overwrites
 from headwater.store.read_model.fields import ended_fields
-from tests.store.conftest import Words, renamed, run_event, written
-from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
+from tests.store.conftest import Words, new_store, renamed, run_event, written
+from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, event
 
 from .conftest import Both, Build, reads_whole
 
@@ -268,12 +267,9 @@ def test_the_archive_has_the_rows_of_the_store(both: Both) -> None:
 def test_it_has_them_for_many_more_worlds(built: Build) -> None:
     many = worlds(400)
     events = [one for world in many for one in world]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "lineage.db"
-        path.write_bytes(empty_store())
-        with open_store(str(path)) as store:
-            store.ingest(events)
-            agree(of_store(store), built(events), many)
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
+        store.ingest(events)
+        agree(of_store(store), built(events), many)
 
 
 def agree(expected: dict[str, list[str]], archive: Archive, worlds: list[list[dict[str, Any]]]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from tests.store.conftest import new_file
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
@@ -81,7 +82,7 @@ EVENTS = [
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """The path of a store with the events above."""
-    path = str(tmp_path / "lineage.db")
+    path = str(new_file(tmp_path))
     with open_store(path) as opened:
         opened.ingest(EVENTS)
     return path

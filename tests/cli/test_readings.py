@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.store.conftest import run_event, written
+from tests.store.conftest import new_store, run_event, written
 from tests.store.questions.test_past import WRITES, Write, ingested, nights
 
 from headwater.cli import trees
 from headwater.cli.output import Branch
 from headwater.cli.trees import walk_tree
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.questions import roots_of, walk_from
 
 WEEK = [
@@ -29,7 +29,7 @@ BOTH = written("both", {"x": ["monday.x", "friday.x"]}, (), "ALL_ROWS")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(str(tmp_path / "lineage.db")) as opened:
+    with new_store(tmp_path) as opened:
         yield opened
 
 
@@ -72,7 +72,7 @@ def test_rows_that_were_filtered_by_a_stage_of_before_stand_below_who_read_them(
 @given(runs=nights() | st.lists(WRITES, min_size=2, max_size=9))
 def test_every_root_stands_in_the_tree(monkeypatch: pytest.MonkeyPatch, most: int, runs: list[Write]) -> None:
     monkeypatch.setattr(trees, "MOST_VISITS", most)
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         ingested(store, runs)
         for dataset in {one.output for one in runs}:
             roots = {str(one.column).rpartition("/")[2] for one in roots_of(store, f"{dataset}.x").roots}

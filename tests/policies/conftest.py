@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.store.conftest import run_event, written
+from tests.store.conftest import new_file, run_event, written
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
@@ -44,7 +44,7 @@ EVENTS = [
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file with the events above in it."""
-    file = tmp_path / "lineage.db"
+    file = new_file(tmp_path)
     with open_store(str(file)) as opened:
         opened.ingest(EVENTS)
     return file

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from tests.policies.conftest import EVENTS
 from tests.policies.test_held_flows import RUN, lineage_event
-from tests.store.conftest import new_database, postgres, run_event, url, written
+from tests.store.conftest import new_database, new_store, postgres, run_event, url, written
 
 from headwater.policies import masking
 from headwater.policies.assignments import add_tag
@@ -89,7 +89,7 @@ IN_MEMORY = st.sampled_from(["never", "in blocks", "from the start", "then"])
 @settings(max_examples=45, deadline=None)
 @given(st.sets(EDGE | WHOLE, min_size=1, max_size=14) | st.sets(EDGE, min_size=1, max_size=14), IN_MEMORY)
 def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_memory: str) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         if in_memory == "from the start":
             store.keep_edges().wait()
         filled(store, graph)
@@ -113,7 +113,7 @@ def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_mem
 @settings(max_examples=20, deadline=None)
 @given(st.sets(EDGE, min_size=4, max_size=20), st.sampled_from(COLUMNS), st.sampled_from(["d0", "d1", "d2", "d3"]))
 def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph, column: str, dataset: str) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         filled(store, graph)
         add_tag(store, f"file:/{sorted(source for source, _, _ in graph)[0]}", tag_name("t"))
         terms = "reason: r, owner: o, expires: 2999-01-01"
@@ -136,7 +136,7 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
 @given(st.lists(RUN, min_size=3, max_size=9), st.booleans())
 def test_a_tag_arrives_where_roots_lead_back_to_its_column(runs: list[dict[str, Any]], direct: bool) -> None:
     """After any history of replaced datasets: what a column has read when is the same downward and upward."""
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         store.ingest(map(lineage_event, runs))
         bounds = Bounds(EdgeType.DIRECT if direct else None)
         with store.read() as connection:

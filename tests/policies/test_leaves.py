@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.conftest import Run
 from tests.policies.test_flow_laws import step
-from tests.store.conftest import ITEMS, nested, new_database, packed, postgres, run_event, url, written
+from tests.store.conftest import ITEMS, nested, new_database, new_store, packed, postgres, run_event, url, written
 
 from headwater.policies.assignments import add_tag, apply_file, remove_tag, tagged_names
 from headwater.policies.flows import Flows
@@ -229,7 +229,7 @@ def agree(store: Store, edges: list[Edge], plain: set[str], start: tuple[str, st
 def test_what_arrives_by_leaf_is_what_a_search_by_brute_force_finds(
     edges: list[Edge], later: list[Edge], plain: set[str], start: tuple[str, str], held: bool
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         if held:
             store.keep_edges().wait()
         store.ingest(events(edges, plain))

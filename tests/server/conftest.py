@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 from tests.server.processes import Forker
+from tests.store.conftest import new_file
 from tests.store.conftest import postgres as postgres  # noqa: PLC0414 - a fixture
 
 from headwater.server import ServerSettings, create_app
@@ -22,5 +23,5 @@ def forker() -> Iterator[Forker]:
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     """Requests to a server on an SQLite file."""
-    with TestClient(create_app(ServerSettings(f"sqlite:///{tmp_path}/lineage.db"))) as client:
+    with TestClient(create_app(ServerSettings(f"sqlite:///{new_file(tmp_path)}"))) as client:
         yield client

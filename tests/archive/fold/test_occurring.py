@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from headwater.store import open_store
 from tests.archive.conftest import Build
 from tests.archive.test_archive_laws import agree, of_store
-from tests.store.conftest import renamed, run_event, written
-from tests.store.ingest.test_pipeline_laws import empty_store
+from tests.store.conftest import new_store, renamed, run_event, written
 
 pytestmark = pytest.mark.spark
 Events = list[dict[str, Any]]
@@ -67,8 +65,6 @@ WORLDS: dict[str, Events] = {
 @pytest.mark.parametrize("occurs", WORLDS)
 def test_archives_with_one_rare_thing_have_the_rows_of_the_store(built: Build, tmp_path: Path, occurs: str) -> None:
     world = WORLDS[occurs]
-    path = tmp_path / "lineage.db"
-    path.write_bytes(empty_store())
-    with open_store(str(path)) as store:
+    with new_store(tmp_path) as store:
         store.ingest(world)
         agree(of_store(store), built(world), [world])

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.server.columns.answers import Json, reached, short, spelled_out, steps, unordered
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import run_event, written
+from tests.store.conftest import new_file, run_event, written
 
 from headwater.server import ServerSettings, create_app
 
@@ -292,7 +292,7 @@ def test_both_forms_agree_and_each_path_leads_back(edges: list[tuple[str, ...]],
         outputs[output].setdefault(column, []).append(words)
     with (
         tempfile.TemporaryDirectory() as folder,
-        TestClient(create_app(ServerSettings(f"sqlite:///{folder}/lineage.db"))) as client,
+        TestClient(create_app(ServerSettings(f"sqlite:///{new_file(folder)}"))) as client,
     ):
         client.post(LINEAGE, json=[run_event(name, written(name, fields)) for name, fields in outputs.items()])
 

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.conftest import new_store
 
 from headwater.errors import UnknownName
 from headwater.store import Store, open_store
 from headwater.store.questions import UNBOUNDED, Direction, Exact, find_columns, impact_of, roots_of, walk_from
 
-from .test_pipeline_laws import COLUMNS, NAMES, empty_store
+from .test_pipeline_laws import COLUMNS, NAMES
 
 SPELLED = [str.lower, str.upper, str.title]
 STEP = st.tuples(NAMES, st.dictionaries(COLUMNS.map(str.lower), st.lists(st.tuples(NAMES, COLUMNS), max_size=2)))
@@ -72,13 +73,10 @@ def test_spelling_changes_no_closure(words: Any, steps: list[Any], chance: rando
     chance.shuffle(late)
     found = []
     for sent, one_by_one in ((alike, False), (mixed, False), (late, True)):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "lineage.db"
-            path.write_bytes(empty_store())
-            with open_store(str(path)) as store:
-                for batch in [[one] for one in sent] if one_by_one else [sent]:
-                    assert not store.ingest(batch).rejected
-                found.append(closures(store))
+        with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
+            for batch in [[one] for one in sent] if one_by_one else [sent]:
+                assert not store.ingest(batch).rejected
+            found.append(closures(store))
     assert found[0] == found[1] == found[2]
 
 

@@ -2,15 +2,15 @@
 
 import random
 import tempfile
-from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.conftest import new_store
 
-from headwater.store import Store, open_store
+from headwater.store import Store
 
 NAMES = st.sampled_from(["a", "b", "c"])
 COLUMNS = st.sampled_from(["x", "y", "X", "Y"])
@@ -84,18 +84,8 @@ def describe_columns(outputs: list[dict[str, Any]]) -> None:
             one["description"] = f"{one['name']} of {len(fields)}"
 
 
-@cache
-def empty_store() -> bytes:
-    """The file of a store without events: to copy it is faster than to make it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "lineage.db"
-        open_store(str(path)).close()
-        return path.read_bytes()
-
-
 def store_of(folder: Path, batches: list[list[dict[str, Any]]]) -> Store:
-    (folder / "lineage.db").write_bytes(empty_store())
-    store = open_store(str(folder / "lineage.db"))
+    store = new_store(folder)
     for batch in batches:
         store.ingest(batch)
     return store

@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
+from tests.store.conftest import new_file
 
 from headwater.answers.documents import of_roots
 from headwater.store import Store, open_store, schema
@@ -186,27 +186,9 @@ def believing(believed: bool) -> Iterator[None]:
 @contextmanager
 def sqlite_store(believed: bool) -> Iterator[Store]:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "lineage.db"
-        path.write_bytes(EMPTY.read())
-        with believing(believed), open_store(str(path)) as store:
+        file = new_file(folder)
+        with believing(believed), open_store(str(file)) as store:
             yield store
-
-
-class _Empty:
-    """The file of a store without events, made once."""
-
-    def __init__(self) -> None:
-        self._bytes = b""
-
-    def read(self) -> bytes:
-        if not self._bytes:
-            with tempfile.TemporaryDirectory() as folder:
-                open_store(str(Path(folder) / "lineage.db")).close()
-                self._bytes = (Path(folder) / "lineage.db").read_bytes()
-        return self._bytes
-
-
-EMPTY = _Empty()
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

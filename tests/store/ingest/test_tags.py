@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
+from tests.store.conftest import new_store
 
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.ingest.tags import Tagging, put_tags
 
 Json = dict[str, Any]
@@ -78,8 +79,9 @@ def test_the_order_of_events_does_not_matter_to_tags(
     seed.shuffle(mixed)
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_store(f"{folder}/1.db") as one,
-        open_store(f"{folder}/2.db") as two,
+        tempfile.TemporaryDirectory() as other,
+        new_store(folder) as one,
+        new_store(other) as two,
     ):
         one.ingest(all_events)
         for single in mixed:

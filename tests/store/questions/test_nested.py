@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.conftest import ITEMS, nested, packed
+from tests.store.conftest import ITEMS, nested, new_store, packed
 
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.questions import (
     Bounds,
     Direction,
@@ -288,7 +288,7 @@ def leaves_of(graph: Graph) -> set[str]:
 @settings(max_examples=25, deadline=None)
 @given(edges=st.lists(EDGE, max_size=9), plain=st.sets(st.sampled_from(DATASETS), max_size=1))
 def test_leaves_are_those_that_a_search_by_brute_force_finds(words: Any, edges: list[Edge], plain: set[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         check_graph(store, words, edges, plain)
 
 

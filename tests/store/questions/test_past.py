@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.store.conftest import run_event, written
+from tests.store.conftest import new_store, run_event, written
 
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.maintenance.retention import prune
 from headwater.store.questions import roots_of
 
@@ -72,7 +72,7 @@ def ingested(store: Store, runs: Sequence[Write], batch: int = 0) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nights() | st.lists(WRITES, min_size=2, max_size=9), st.sampled_from([0, 1, 3]))
 def test_every_source_whose_values_are_in_the_rows_is_a_root(runs: list[Write], batch: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+    with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
         ingested(store, runs, batch)
         for dataset, sources in in_rows(runs).items():
             assert sources <= roots(store, dataset), dataset

@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.conftest import new_store
 
 from headwater.model import IDENTITY, Subtype, Transformation, compose
-from headwater.store import Store, open_store
+from headwater.store import Store
 from headwater.store.questions import (
     Bounds,
     Direction,
@@ -224,7 +225,7 @@ EDGE = st.tuples(
 
 
 def graph_store(words: Any, folder: str, edges: list[tuple[str, ...]]) -> Store:
-    store = open_store(f"{folder}/lineage.db")
+    store = new_store(folder)
     for dataset in DATASETS:
         fields: dict[str, list[str]] = {column: [] for column in COLUMNS}
         for output, column, *source, subtype in edges:
