@@ -16,7 +16,7 @@ NPM := web/npm.sh $(BIN)/python
 PAGE := src/headwater/server/page/dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-archive-questions bench-growth bench-plan bench-web bench-server bench-kills soak fix clean
+.PHONY: help demo test test-every test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-archive-questions bench-growth bench-plan bench-web bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -28,6 +28,9 @@ demo: $(READY) $(PAGE) ## run the example pipeline under headwater and ask where
 test: lint $(PAGE) .venv-dbt/.ready ## everything that must hold before a change goes in
 	@$(NPM) test --silent
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n $(TESTERS) --dist loadscope --no-loadscope-reorder --durations 25
+
+test-every: ## `make test` with all of what it takes a share of: pairs, chains, laws, examples (hours)
+	@EVERY_CASE=1 $(MAKE) --no-print-directory test
 
 lint: $(READY) web/node_modules/.ready ## style, types and the import contract
 	@$(BIN)/ruff check

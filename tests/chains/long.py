@@ -3,9 +3,12 @@
 A chain begins with ``# chain:``, each of its jobs with ``# job:`` and the application it runs in, of which ``plain``
 ends before ``lake`` begins. Below ``---`` stand the columns of the last dataset with all their direct roots in
 ``people`` and ``orders``. That dataset is ``out``, or what ``# ends:`` names. In scope of a job: what `application`
-gives to all, ``folder`` of the chain, in which the sources are, ``out``, and ``shared``, the application's own.
+gives to all, ``folder`` of the chain, in which the sources are, ``out``, and ``shared``, the application's own. A
+chain that says ``# when: every``, whose writers and readers are in pairs too, is run with ``EVERY_CASE`` in the
+environment, as ``make test-matrix`` has it.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,13 +34,14 @@ class LongChain:
         return self.title
 
 
-def long_chains() -> Iterator[LongChain]:
-    """The chains whose connectors have a build for the installed Spark."""
+def long_chains(every: bool = "EVERY_CASE" in os.environ) -> Iterator[LongChain]:
+    """The chains whose connectors have a build for the installed Spark: those that are run, or every one."""
     for number, text in enumerate(re.split(r"(?m)^(?=# chain: )", PATH.read_text())[1:]):
         above, _, below = text.partition("\n---\n")
         head, *jobs = re.split(r"(?m)^# job: ", above)
         headers = dict(re.findall(r"(?m)^# (\w+): (.*)$", head))
-        if getattr(connectors, headers.get("needs", "SPARK")):
+        wanted = every or headers.get("when") != "every"
+        if wanted and getattr(connectors, headers.get("needs", "SPARK")):
             parts = (job.partition("\n") for job in jobs)
             named = tuple((application, code) for application, _, code in parts)
             yield LongChain(number, headers["chain"], named, headers.get("ends", ""), dict(_roots(below)))

@@ -42,4 +42,4 @@ def test_roots_of_the_last_are_columns_of_the_first(chain: LongChain, database: 
 
 
 def test_every_chain_has_five_jobs() -> None:
-    assert {len(chain.jobs) for chain in long_chains()} == {5}
+    assert {len(chain.jobs) for chain in long_chains(every=True)} == {5}
