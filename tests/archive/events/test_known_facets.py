@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import EventError
 from headwater.openlineage.reading import event_of, in_parts, read_json
-from headwater.openlineage.reading.json_values import Part, canonical
+from headwater.openlineage.reading.json_values import LIMIT, Part, canonical
 from headwater.openlineage.reading.known_facets import KnownFacets, read_known
 from tests.store.conftest import run_event, written
 
@@ -96,3 +96,18 @@ def test_more_facets_than_fit_are_read_as_few_are() -> None:
     for number in [*range(100), *range(100)]:
         facet = FACET.replace(b"long", b"%d" % number, 1)
         assert_same(b'{"outputs":[{"facets":{"schema":%b}}]}' % facet, known)
+
+
+@pytest.mark.parametrize(("times", "every"), [(1, False), (4, True)])
+def test_a_process_may_remember_several_times_as_many_facets(
+    times: int, every: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LIMIT, "times", times)
+    known = KnownFacets(40_000)
+    facets = [FACET.replace(b"long", b"%d" % number, 1) for number in range(90)]
+    lines = [b'{"outputs":[{"facets":{"schema":%b}}]}' % facet for facet in facets]
+    for line in lines:
+        read_known(line, known)
+    found = [known.at(line, line.index(facet)) is not None for line, facet in zip(lines, facets, strict=True)]
+    assert any(found)
+    assert all(found) is every

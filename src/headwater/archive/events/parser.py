@@ -14,6 +14,7 @@ from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.archive.events.schema import PARSED
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import event_of
+from headwater.openlineage.reading.json_values import LIMIT
 from headwater.openlineage.reading.known_facets import read_known
 
 READER = "headwater_archive_reader"
@@ -22,6 +23,7 @@ READER = "headwater_archive_reader"
 _ROWS = 2_000  # in one Arrow batch
 _BYTES = 1 << 24  # of text in one Arrow batch
 _EXCERPT = 1_000
+_TIMES = 3  # what readers elsewhere remember of facets: an archive has all jobs in turn, a server some of them
 _ALLOCATIONS = 1_000_000  # of objects that are still there, until Python looks for cycles among them
 Batches = Iterator[pa.RecordBatch]
 
@@ -48,6 +50,7 @@ def _parser(schema: pa.Schema) -> Callable[[Batches], Batches]:
     def parse_batches(batches: Batches) -> Batches:
         digests = SeenDigests()
         lines = (line for line in _lines(batches) if line.broken or line.text.strip())
+        _remember_more()
         with _few_collections():
             for rows in _chunks(read_line(line, digests) for line in lines):
                 yield pa.RecordBatch.from_pylist(rows, schema=schema)
@@ -65,6 +68,11 @@ def _few_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def _remember_more() -> None:
+    """Let the reader remember more. Spark copies what its own functions refer to, so one of this module does it."""
+    LIMIT.times = _TIMES
 
 
 def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -5,8 +5,10 @@ Facets that come again and again, event after event, are each written as a text 
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from random import Random
@@ -86,39 +88,38 @@ class Part:
 
     Args:
         value: the value.
-        raw: JSON that it was read from, which is held in its place: it takes an eighth of the memory.
+        packed: JSON that it was read from, compressed, which is held in its place: that takes little memory.
         text: the text, where it is known already.
 
     Raises:
         JSONEncodeError: orjson cannot write it as deep within an event as its datasets' facets are.
     """
 
-    __slots__ = ("_value", "raw", "text")
+    __slots__ = ("_value", "packed", "text")
 
-    def __init__(self, value: Any, raw: bytes = b"", text: bytes = b"") -> None:
-        self._value = None if raw else value
-        self.raw = raw
+    def __init__(self, value: Any, packed: bytes = b"", text: bytes = b"") -> None:
+        self._value = None if packed else value
+        self.packed = packed
         self.text = text or orjson.dumps([[[[value]]]], option=orjson.OPT_SORT_KEYS)[4:-4]
 
     @property
     def value(self) -> Any:
         """The value."""
-        return orjson.loads(self.raw) if self.raw else self._value
+        return orjson.loads(zlib.decompress(self.packed)) if self.packed else self._value
 
 
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
     """Cache the results of a function by the text of a JSON value: a job that runs again sends the same facets.
 
-    It holds values of ``most`` bytes of JSON in all, each with `_BESIDE` of its own. When there are more, random ones
-    are dropped: of slightly more values than fit, read in turn, most are still found, where dropping the oldest
-    would find none.
+    It holds values of ``most`` bytes of JSON in a `Memory`, each with `_BESIDE` of its own. Of slightly more values
+    than fit, read in turn, most are still found, where dropping the oldest would find none.
 
     >>> remembered_by_content(1000)(text)("x")
     'x'
     """
 
     def with_memory(read: Callable[[Any], Value]) -> Callable[[Any], Value]:
-        memory = _Memory[Value](most)
+        memory = Memory[Value](most)
 
         def value(content: Any) -> Value:
             try:
@@ -137,30 +138,47 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
     return with_memory
 
 
-class _Memory(Generic[Value]):
-    """Values by text, each with what it costs."""
+@dataclass(slots=True)
+class MemoryLimit:
+    """How many ``times`` what they hold at first the memories of this process may hold."""
+
+    times: int = 1
+
+
+LIMIT = MemoryLimit()
+
+
+class Memory(Generic[Value]):
+    """Values by texts, each with what it costs: ``most`` bytes in all, times those of `LIMIT`.
+
+    When there are more, random ones are dropped.
+    """
 
     def __init__(self, most: int) -> None:
         self.values: dict[bytes, tuple[Value, int]] = {}
+        self._most = most
         self._texts: list[bytes] = []
-        self._left = most
-        self._largest = most // 8  # one large event must not push out what comes again and again, and stay itself
+        self._used = 0
         self._chance = Random(0)
         self._changing = Lock()
 
     def put(self, text: bytes, value: Value, cost: int) -> None:
-        """Remembers a value, and forgets others for it; unless it costs more than an eighth of all of them."""
-        if cost > self._largest:
+        """Remember a value, in place of one of the same text, and forget others for it.
+
+        One that costs more than an eighth of all is not remembered: a large event must not push out what comes again
+        and again, and stay itself.
+        """
+        if cost > self._most * LIMIT.times // 8:
             return
         with self._changing:
-            while self._left < cost and self._texts:
+            if text not in self.values:
+                self._texts.append(text)
+            self._used += cost - self.values.get(text, (None, 0))[1]
+            self.values[text] = value, cost
+            while self._used > self._most * LIMIT.times:
                 place = self._chance.randrange(len(self._texts))
                 self._texts[place], self._texts[-1] = self._texts[-1], self._texts[place]
-                self._left += self.values.pop(self._texts.pop())[1]
-            if self._left >= cost and text not in self.values:
-                self.values[text] = value, cost
-                self._texts.append(text)
-                self._left -= cost
+                self._used -= self.values.pop(self._texts.pop())[1]
 
 
 _BESIDE = 500  # bytes that the smallest value takes: its key, its place, and what was made of it

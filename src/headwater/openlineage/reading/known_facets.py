@@ -2,64 +2,64 @@
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
-from random import Random
 from secrets import token_hex
-from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from headwater.openlineage.reading.json_values import LARGE, Part, in_parts, read_json, record, records
+from headwater.openlineage.reading.json_values import (
+    LARGE,
+    Memory,
+    Part,
+    digest_of,
+    in_parts,
+    read_json,
+    record,
+    records,
+)
 
 _MOST = 48 << 20  # bytes that are remembered of facets
-_BESIDE = 500  # bytes that the smallest one takes
+_BESIDE = 700  # bytes that the smallest one takes
 _HEAD = 256  # bytes by which a facet is looked for; shorter ones are quickly parsed
 _ALIKE = 16  # facets with one beginning
 _FACET = re.compile(rb'"(?:%s)":[ \t\r\n]*(?=\{)' % b"|".join(name.encode() for name in LARGE))
 
 
-class KnownFacets:
-    """The large facets in lines that came before, by the beginnings of their texts.
+class KnownFacet(NamedTuple):
+    """A facet with the length and the digest of the text that it was read from."""
 
-    They take ``most`` bytes in all. When there are more, random ones are dropped: of slightly more than fit, read in
-    turn, most are still found.
-    """
+    length: int
+    digest: bytes
+    part: Part
+
+
+_NOTHING: tuple[tuple[KnownFacet, ...], int] = (), 0
+
+
+class KnownFacets:
+    """The large facets in lines that came before, by the beginnings of their texts; ``most`` bytes in all."""
 
     def __init__(self, most: int) -> None:
-        self._by_head: dict[bytes, tuple[Part, ...]] = {}
-        self._heads: list[bytes] = []
-        self._left = most
-        self._largest = most // 8
-        self._chance = Random(0)
-        self._changing = Lock()
+        self._by_head = Memory[tuple[KnownFacet, ...]](most)
 
-    def at(self, line: bytes, begin: int) -> Part | None:
+    def at(self, line: bytes, begin: int) -> KnownFacet | None:
         """The facet that begins somewhere in a line, None where it is not known."""
-        for part in self._by_head.get(line[begin : begin + _HEAD], ()):
-            if line.startswith(part.raw, begin):
-                return part
+        some, _ = self._by_head.values.get(line[begin : begin + _HEAD], _NOTHING)
+        for one in some:
+            if digest_of(line[begin : begin + one.length]) == one.digest:
+                return one
         return None
 
-    def add(self, part: Part) -> None:
-        """Remember a facet, unless it is too short or too large."""
-        if not _HEAD <= len(part.raw) <= self._largest:
-            return
-        head = part.raw[:_HEAD]
-        with self._changing:
-            before = self._by_head.get(head, ())
-            if not before:
-                self._heads.append(head)
-            self._by_head[head] = (part, *before[: _ALIKE - 1])
-            self._left += _cost(before[_ALIKE - 1 :]) - _cost((part,))
-            while self._left < 0:
-                place = self._chance.randrange(len(self._heads))
-                self._heads[place], self._heads[-1] = self._heads[-1], self._heads[place]
-                self._left += _cost(self._by_head.pop(self._heads.pop()))
-
-
-def _cost(parts: tuple[Part, ...]) -> int:
-    return sum(len(one.raw) + len(one.text) + _BESIDE for one in parts)
+    def add(self, facet: Part, raw: bytes) -> None:
+        """Remember a facet by a text that it was read from, unless that is too short or too large."""
+        if len(raw) >= _HEAD:
+            head = raw[:_HEAD]
+            before, _ = self._by_head.values.get(head, _NOTHING)
+            new = KnownFacet(len(raw), digest_of(raw), Part(None, zlib.compress(raw, 1), facet.text))
+            some = (new, *before[: _ALIKE - 1])
+            self._by_head.put(head, some, sum(len(one.part.packed) + len(one.part.text) + _BESIDE for one in some))
 
 
 _KNOWN = KnownFacets(_MOST)
@@ -82,18 +82,18 @@ def read_known(line: bytes, known: KnownFacets = _KNOWN) -> Any:
     while found := _FACET.search(line, at):
         # Whatever the place in the line is, what follows is a value: an unescaped quote and a colon are before it.
         begin = at = found.end()
-        if part := known.at(line, begin):
+        if facet := known.at(line, begin):
             name = f"{_NAME} {len(parts)}"
             pieces += (line[done:begin], b'"%s"' % name.encode())
-            parts[name], done = part, begin + len(part.raw)
-            at = done
+            parts[name] = facet.part
+            at = done = begin + facet.length
         else:
             others.append(begin)
     value = _with_parts(b"".join((*pieces, line[done:])), parts) if parts else None
     value = in_parts(read_json(line) if value is None else value)
-    for facet in _facets(value) if others else ():
-        if isinstance(facet, Part) and not facet.raw and (raw := _raw_of(facet.value, line, others)):
-            known.add(Part(facet.value, raw, facet.text))
+    for part in _facets(value) if others else ():
+        if isinstance(part, Part) and not part.packed and (raw := _raw_of(part.value, line, others)):
+            known.add(part, raw)
     return value
 
 
