@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from headwater.capture.java import has_java, java_home
+from headwater.capture.jvm import class_files
 from headwater.dryrun.report import ANSWERS, REPORT, SCHEMAS, DryRun
 from headwater.dryrun.schemas import Schemas, write_schemas
 from headwater.dryrun.shared_jvm import SharedJvms
@@ -134,7 +135,8 @@ def _ended(process: subprocess.Popen[bytes], options: Options) -> int:
 def _environment(folder: Path, jvm_folder: Path, imports: Sequence[str]) -> dict[str, str]:
     """This environment without headwater's settings, with other places of temporary files and of imports."""
     found = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
-    found |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    classes = os.pathsep.join(map(str, (folder / "classes", *class_files.folders())))
+    found |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", class_files.FOLDERS: classes}
     of_jvm = f'{_QUICK} "-Djava.io.tmpdir={jvm_folder}"'
     found["SPARK_SUBMIT_OPTS"] = f"{of_jvm} {found.get('SPARK_SUBMIT_OPTS', '')}".strip()
     if imports:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from zipfile import ZipFile
 
 from headwater.capture import jvm
+from headwater.capture.jvm import class_files
+from headwater.capture.jvm.compiler import cook
 from headwater.dryrun.databases import CATALOG, catalog
 from headwater.dryrun.schemas import Schemas
 from headwater.dryrun.shared_jvm import JvmOffer
@@ -101,16 +102,12 @@ def _install(gateway: Any, conf: Any, folder: Path) -> Mapping[str, str]:
 
 
 def _compile(java: Any, loader: Any, folder: Path) -> Path:
-    compiler = java.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(loader)
     try:
-        compiler.cook(jvm.source(_PACKAGE))
+        compiler = cook(java, jvm.source(_PACKAGE), loader)
     except Exception as error:
         raise DryRunError(f"A dry run is not possible with this Spark: {str(error).splitlines()[0][:300]}.") from error
     file = folder / "classes.jar"
-    with ZipFile(file, "w") as jar:
-        for entry in compiler.getBytecodes().entrySet():
-            jar.writestr(entry.getKey().replace(".", "/") + ".class", bytes(entry.getValue()))
+    class_files.put(class_files.bytecodes(compiler), file)
     return file
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headwater.capture.jvm.class_files import FOLDERS
+
 _OFFER, _LEFT = "jvms.json", "jvm.json"
 _PORT, _SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 
@@ -30,7 +32,7 @@ _OF_CONTEXT = (
 )
 """Settings that a SparkContext or its sessions read from their conf alone; static ones of Spark SQL are so too."""
 
-_OF_JOB = ("TMPDIR", _PORT, _SECRET)
+_OF_JOB = ("TMPDIR", FOLDERS, _PORT, _SECRET)
 """Variables of the environment that differ between dry runs."""
 
 

@@ -1,4 +1,4 @@
-"""Compile headwater's Java source in the driver's JVM, once per JVM."""
+"""Compile headwater's Java source in the driver's JVM, once per JVM; or load what was compiled for its Spark before."""
 
 import contextlib
 import os
@@ -7,11 +7,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from headwater.capture import jvm
+from headwater.capture.jvm import class_files
 from headwater.errors import CaptureError
 
 # py4j caches reflection by class name: a second class of the same name in one JVM breaks its calls.
 _classes: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
 _compiling = threading.Lock()
+_TAP = "headwater.Tap"
 
 
 def prepare(gateway: Any) -> None:
@@ -51,9 +53,33 @@ def _loaded(gateway: Any) -> Any:
 
 
 def _load(gateway: Any) -> Any:
-    java = gateway.jvm
-    compiler = java.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(java.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(jvm.source())
-    _classes[gateway] = compiler.getClassLoader().loadClass("headwater.Tap")
+    text, parent = jvm.source(), gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    _classes[gateway] = _of_before(gateway, text, parent) or _compiled(gateway, text, parent)
     return _classes[gateway]
+
+
+def _of_before(gateway: Any, text: str, parent: Any) -> Any:
+    """The tap from the file of a JVM before; None without one, or where it cannot be loaded."""
+    with contextlib.suppress(Exception):
+        if file := class_files.found(gateway.jvm, text):
+            url = gateway.jvm.java.io.File(str(file)).toURI().toURL()
+            place = gateway.new_array(gateway.jvm.java.net.URL, 1)
+            place[0] = url
+            return gateway.jvm.java.net.URLClassLoader(place, parent).loadClass(_TAP)
+    return None
+
+
+def _compiled(gateway: Any, text: str, parent: Any) -> Any:
+    compiler = cook(gateway.jvm, text, parent)
+    tap = compiler.getClassLoader().loadClass(_TAP)
+    with contextlib.suppress(Exception):  # a machine that has no place for it compiles again
+        class_files.keep(gateway.jvm, text, class_files.bytecodes(compiler))
+    return tap
+
+
+def cook(java: Any, text: str, parent: Any) -> Any:
+    """The Janino compiler that has compiled a source, whose classes refer to those of a class loader."""
+    compiler = java.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(parent)
+    compiler.cook(text)
+    return compiler
