@@ -40,13 +40,12 @@ def keep(java: Any, source: str, classes: Mapping[str, bytes]) -> None:
     folder = next(iter(folders()), None)
     if folder is None:
         raise FileNotFoundError(f"{FOLDERS} names no folder")
-    file = folder / _name(java, source)
-    put(classes, file)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    put(classes, folder / _name(java, source))
 
 
 def put(classes: Mapping[str, bytes], file: Path) -> None:
     """Write classes to a jar, which appears at once: a JVM that starts meanwhile must not see half of it."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     unfinished = file.with_suffix(f".{os.getpid()}")
     unfinished.touch(0o600)
     with ZipFile(unfinished, "w") as jar:
