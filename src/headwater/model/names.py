@@ -136,18 +136,18 @@ def consistent_renames(renames: Iterable[FieldRename], twins: Collection[str] = 
     """The renames of a dataset without those that contradict another one of their moment, in their order.
 
     A field gets one name, and a name means one field: of two renames the first in the alphabet counts, so that the
-    order of events does not matter.
+    order of events does not matter. A field that keeps its name but for its case comes before all others.
 
     >>> for one in consistent_renames([FieldRename(5, "y", "z"), FieldRename(5, "x", "z")]): print(*one)
     5 x z
+    >>> for one in consistent_renames([FieldRename(5, "a", "z"), FieldRename(5, "Z", "z")]): print(*one)
+    5 Z z
     """
     present_of: dict[tuple[int, str], str] = {}
     former_of: dict[tuple[int, str], str] = {}
     owns = [(one.at, own_name(one.former, twins), own_name(one.present, twins), one) for one in renames]
-    for at, former, present, one in sorted(owns):
-        if former == present:
-            yield one
-        elif present_of.get((at, former), present) == present and former_of.get((at, present), former) == former:
+    for at, former, present, one in sorted(owns, key=lambda own: (own[0], own[1] != own[2], own)):
+        if present_of.get((at, former), present) == present and former_of.get((at, present), former) == former:
             present_of[at, former], former_of[at, present] = present, former
             yield one
 

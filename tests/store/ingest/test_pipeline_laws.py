@@ -160,6 +160,21 @@ def test_order_does_not_matter_where_two_columns_get_one_name_at_once(words: Any
         assert words.edges(store) >= {"b.c <- a.Z IDENTITY", "b.c <- a.w IDENTITY"}
 
 
+def test_order_does_not_matter_where_a_column_gets_the_name_that_another_keeps(words: Any, tmp_path: Path) -> None:
+    """One event says both, and another the next name; or two events of one moment say it."""
+    names = [("b", "c", {"X": "x", "Y": "x"}), ("a", "b", {"X": "z"}), ("a", "a", {"X": "x"}), ("a", "a", {"Y": "x"})]
+    made = words.run_event("make", words.written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1")
+    renames = [
+        words.run_event("ddl", words.renamed(former, present, fields), minute=minute, run=str(minute) + str(fields))
+        for minute, (present, former, fields) in zip((1, 2, 1, 1), names, strict=True)
+    ]
+    for number, events in enumerate([renames[:2], [made, *renames[2:]]]):
+        (tmp_path / str(number)).mkdir()
+        assert len(contents_by_order(words, events, tmp_path / str(number))) == 1
+    with store_of(tmp_path, [[made, *renames[2:]]]) as store:
+        assert words.edges(store) == {"a.x <- raw.x IDENTITY", "a.y <- raw.y IDENTITY"}
+
+
 def contents_by_order(words: Any, events: list[dict[str, Any]], folder: Path) -> set[str]:
     """The contents of stores that ingest events together, and one by one in each order."""
     found = set()
