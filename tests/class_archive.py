@@ -42,6 +42,9 @@ FILES = (
 )
 """Local files by the class of the jar; programs that are started all the same are so without one between."""
 
+CLASSES = {"HEADWATER_CLASSES": str(Path(sys.prefix, "headwater-classes"))}
+"""Where JVMs of the tests have the tap that one of them has compiled, whatever home their jobs have."""
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(__file__).parent / "java" / "LocalFileSystem.java"
 
@@ -55,7 +58,7 @@ def options() -> Mapping[str, str]:
             _make(file)
     made = file.stat().st_size and file.with_suffix(".base").stat().st_size  # from an empty one Java does not start
     shared = f"-XX:SharedArchiveFile={file.with_suffix('.base')}:{file} -Xlog:disable" if made else ""
-    found = {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared} {TRUSTING} {SMALL}", "SPARK_LAUNCHER_OPTS": QUICK}
+    found = {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared} {TRUSTING} {SMALL}", "SPARK_LAUNCHER_OPTS": QUICK, **CLASSES}
     jar = file.with_suffix(".jar")
     if jar.exists():  # Spark's launcher adds it behind its own jars, where Java accepts more than the archive has
         found["SPARK_SUBMIT_OPTS"] += f" {FILES}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.class_archive import CLASSES
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
@@ -63,6 +64,7 @@ class Jobs:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": PYTHON,
             "HOME": str(folder),
+            **CLASSES,
             "SPARK_SUBMIT_OPTS": f"{inherited.get('SPARK_SUBMIT_OPTS', '')} -Dspark.ui.showConsoleProgress=false",
         }
 
