@@ -56,7 +56,7 @@ class Acme:
     def run(self, logical: Any) -> Statement:
         """The inputs and outputs of a command; it is run again where its target was late to answer.
 
-        A connector has three seconds, which a busy machine may take from it.
+        A connector has three seconds, which a busy machine may take from it. What came late may be there as well then.
         """
         self.ran()
         self.frame(logical)
@@ -64,7 +64,7 @@ class Acme:
         if not found:
             self.frame(logical)
             found = self.ran()
-        (statement_of_command,) = found
+        *_, statement_of_command = found
         return statement_of_command
 
 
