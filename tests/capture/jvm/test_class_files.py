@@ -54,6 +54,15 @@ def test_classes_that_others_can_change_are_not_loaded(tmp_path: Path, changed: 
 
 
 @pytest.mark.spark
+def test_nothing_is_written_where_others_can_plant_a_link(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert loader(str(folder)) == COMPILED
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.spark
 def test_without_a_place_for_classes_each_jvm_compiles(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert {loader(place) for place in ("", str(tmp_path / "file" / "below"))} == {COMPILED}

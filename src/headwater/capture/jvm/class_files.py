@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from headwater.capture.java import cache_folder
+
 FOLDERS = "HEADWATER_CLASSES"
 _OF_SPARK = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
 
@@ -21,8 +23,7 @@ def folders() -> list[Path]:
     chosen = os.environ.get(FOLDERS)
     if chosen is not None:
         return [Path(one) for one in chosen.split(os.pathsep) if one]
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return [Path(cache, "headwater", "classes")]
+    return [cache_folder() / "classes"]
 
 
 def found(java: Any, source: str) -> Path | None:
@@ -35,12 +36,14 @@ def keep(java: Any, source: str, classes: Mapping[str, bytes]) -> None:
     """Write classes by their names to the file of a source.
 
     Raises:
-        OSError: there is no folder for it, or it cannot be written.
+        OSError: there is no folder for it that the user alone can change, or it cannot be written.
     """
     folder = next(iter(folders()), None)
     if folder is None:
         raise FileNotFoundError(f"{FOLDERS} names no folder")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not _is_own(folder):  # a link could lead to a file of the user's
+        raise PermissionError(f"Others than this user can change {folder}")
     put(classes, folder / _name(java, source))
 
 
