@@ -118,6 +118,20 @@ def test_a_source_of_rows_that_another_table_still_has_stays(store: Store, words
     assert {root.column.name for root in roots_of(store, "v.z").roots} == {"name"}
 
 
+def test_lineage_stays_while_later_runs_have_none(store: Store, words: Any) -> None:
+    """They wrote the table and say nothing of its columns: what an earlier run said of these still holds."""
+    output = words.written("gold", {"a": [], "b": ["raw.x"]})
+    del output["facets"]["schema"]  # a run with a schema stays for that
+    other = words.written("gold", {"c": ["raw.z"]})  # of which the latest facets of the table are
+    store.ingest([words.run_event("daily", output), words.run_event("other", other, minute=1)])
+    store.ingest([words.run_event("daily", words.written("gold"), minute=minute) for minute in (2, 3, 4)])
+    before = words.edges(store)
+    assert prune(store, moment(99)).runs == 2
+    assert words.edges(store) == before
+    store.ingest([words.run_event("daily", words.written("gold", {"a": ["raw.late"]}), minute=-1)])
+    assert words.edges(store) == before == {"gold.b <- raw.x IDENTITY", "gold.c <- raw.z IDENTITY"}
+
+
 def test_many_runs_go_in_small_transactions(store: Store, words: Any) -> None:
     store.ingest([daily(words, minute, f"raw.x{minute % 2}") for minute in range(500)])
     assert prune(store, moment(450)).runs == 450
