@@ -246,6 +246,16 @@ def test_links_of_the_past_are_followed_and_not_walked_anew(store: Store, monkey
     agree(store)
 
 
+def test_breakers_name_the_jobs_of_the_store_that_took_the_place_of_another(store: Store) -> None:
+    """As `headwater db restore` does beneath a server; the last job has the number and name of the last one before."""
+    for jobs in ("x", "j2", "z"), ("j2", "x", "z"):
+        with store.write() as connection:
+            empty(connection)
+        store.ingest([run_event(job, written(f"by {job}", {"x": ["a.x"]})) for job in jobs])
+        change_tag(store, "p", "a", whole=True)
+        agree(store)
+
+
 def test_columns_with_a_tag_are_the_same_object_until_they_change(store: Store) -> None:
     """To compare hundreds of thousands of them takes longer than to follow an event."""
 

@@ -16,6 +16,7 @@ from headwater.policies.tag_file import Breaker, TagFile, TagName
 from headwater.policies.tag_targets import Target, Targets, targets_in_store
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
+from headwater.store.graph.timeline import Version, changed_since, version_of
 from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
 from headwater.store.questions.answers import Node
 from headwater.store.questions.hops import named_hops
@@ -23,6 +24,7 @@ from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_leaves import Leaves, Start, flow_by_leaf
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
+from headwater.store.read_model.presence import once
 from headwater.store.read_model.visibility import Sees, described_fields
 from headwater.store.sql.databases import rows_for
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:  # numpy, which it needs, may not be installed
 
 _JOB = schema.job
 _PAGE = 1_000
+_NO_JOBS: tuple[Version | None, int, frozenset[int]] = None, 0, frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,17 +267,17 @@ class Flows:
         return frozenset((column, path) for column, paths in within.items() for path in paths)
 
     def _jobs(self, breaker: Breaker) -> set[int]:
-        """Return the jobs that a breaker names; where flows are held, only new ones are looked at."""
+        """Return the jobs that a breaker names; where flows are held, only new ones of the same store are looked at."""
         index = self.connection.get_execution_options().get(OPTION)
         key = ("jobs", breaker.pattern)
-        last, found = (index.derived.get(key) if index is not None else None) or (None, frozenset())
-        question = select(_JOB.c.id, _JOB.c.namespace, _JOB.c.name).order_by(_JOB.c.id)
-        rows = self.connection.execute(question.where(_JOB.c.id >= (last.id if last else 0))).all()
-        if last is not None and rows[:1] != [last]:
-            rows, found = self.connection.execute(question).all(), frozenset()
+        at, last, found = index.derived.get(key, _NO_JOBS) if index is not None else _NO_JOBS
+        if at is None or changed_since(self.connection, at) is None:
+            last, found = 0, frozenset()
+        question = select(_JOB.c.id, _JOB.c.namespace, _JOB.c.name).where(_JOB.c.id > last).order_by(_JOB.c.id)
+        rows = self.connection.execute(question).all()
         found |= {row.id for row in rows if fits_job([breaker.pattern], Job(row.namespace, row.name))}
-        if index is not None and rows:
-            index.derived[key] = rows[-1], found
+        if index is not None:
+            index.derived[key] = once(self.connection, version_of), rows[-1].id if rows else last, found
         return set(found)
 
     def _named(
