@@ -5,15 +5,18 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import select, text
 from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, event, store_of
 
 from headwater.errors import HeadwaterError
-from headwater.store import Store, open_store
+from headwater.store import Store, open_store, schema
+from headwater.store.catalog.datasets import whole
 from headwater.store.maintenance.retention import Pruned, prune, would_prune
 from headwater.store.questions import Bounds, Direction, coverage, datasets, jobs, roots_of, walk_from
+from headwater.store.read_model import versions
 
 NEW_YEAR = 1_767_225_600_000_000
 MINUTE = 60_000_000
@@ -116,6 +119,45 @@ def test_a_source_of_rows_that_another_table_still_has_stays(store: Store, words
     assert (went[0] > 0, went[-1]) == (True, 0)
     assert (count(store, "edge_history"), count(store, "dataset_edge_history")) == (0, 0)
     assert {root.column.name for root in roots_of(store, "v.z").roots} == {"name"}
+
+
+def shown(store: Store) -> Any:
+    """All of each dataset, and the fields of its version of now."""
+    with store.read() as connection:
+        every = whole(connection, connection.execute(select(schema.dataset.c.id)).scalars().all())
+        return every, versions.fields_of(connection, [one.version for one in every.values() if one.version])
+
+
+def plain(words: Any, name: str, **facets: Any) -> Any:
+    output = words.written(name)
+    output["facets"] |= facets
+    return output
+
+
+FIELDS = {"fields": [{"name": "a", "type": "string"}]}
+OWNED = {"documentation": {"description": "Gold."}}
+
+
+@pytest.mark.parametrize("what", ["facets", "schema", "change", "event"])
+def test_a_run_stays_while_something_of_it_is_shown(store: Store, words: Any, what: str) -> None:
+    other = words.run_event("other", plain(words, "gold", schema={"fields": [{"name": "b"}]}), minute=1, state="FAIL")
+    sent = {
+        "facets": [words.run_event("daily", plain(words, "gold", **OWNED))],
+        "schema": [words.run_event("daily", plain(words, "gold", schema=FIELDS)), other],
+        "change": [
+            words.run_event("daily", words.written("old", None, (), "DROP")),
+            words.run_event("other", words.written("old", None, (), "CREATE"), minute=1),
+        ],
+        "event": [
+            words.run_event("daily", words.written("gold"), run="first"),
+            words.run_event("daily", minute=50, run="first", state="OTHER"),
+        ],
+    }[what]
+    store.ingest([*sent, *(words.run_event("daily", words.written("gold"), minute=minute) for minute in (2, 3, 4))])
+    before = shown(store)
+    assert would_prune(store, moment(20)).runs == 2
+    assert prune(store, moment(20)).runs == 2
+    assert shown(store) == before
 
 
 def test_lineage_stays_while_later_runs_have_none(store: Store, words: Any) -> None:
