@@ -13,10 +13,11 @@ _LINK = ("input", "output", "transformation", "job")
 def of_reached(answer: Reached, columns: Collection[int]) -> Document:
     """Return ids of columns with their distances, and which are reached by guesses only."""
     arrays = {"id": list(columns), "distance": [answer.distance[one] for one in columns]}
+    guesses = _guesses(one in answer.guessed for one in columns) if answer.guessed else {}
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": arrays | _sides(answer.sides, columns) | _guesses(one in answer.guessed for one in columns),
+        "columns": arrays | _sides(answer.sides, columns) | guesses,
         "truncated": list(answer.truncated),
     }
 

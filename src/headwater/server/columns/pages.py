@@ -72,7 +72,8 @@ class Window:
     """A page of a graph's nodes. An edge is on the page of its later end, so that it never names an unread node.
 
     Args:
-        keys: the nodes in the order of their keys, each with its key.
+        nodes: the nodes in the order of their keys.
+        key: the key of a node.
         limit: the largest number of nodes.
         cursor: `next` of the page before.
         kinds: the types of the parts of a key.
@@ -82,15 +83,19 @@ class Window:
     """
 
     def __init__(
-        self, keys: Mapping[int, tuple[Any, ...]], limit: int | None, cursor: str | None, kinds: tuple[type, ...]
+        self,
+        nodes: Sequence[int],
+        key: Callable[[int], tuple[Any, ...]],
+        limit: int | None,
+        cursor: str | None,
+        kinds: tuple[type, ...],
     ) -> None:
-        ordered = list(keys)
-        page = page_after(ordered, keys.__getitem__, limit, cursor, kinds)
+        page = page_after(nodes, key, limit, cursor, kinds)
         self.nodes = page.items
         self.next = page.next
-        self._whole = len(self.nodes) == len(ordered)
-        self._places = {} if self._whole else {node: place for place, node in enumerate(ordered)}
-        self._begin = self._places.get(self.nodes[0], 0) if self.nodes else len(ordered)
+        self._whole = len(self.nodes) == len(nodes)
+        self._places = {} if self._whole else {node: place for place, node in enumerate(nodes)}
+        self._begin = self._places.get(self.nodes[0], 0) if self.nodes else len(nodes)
 
     def join(self, owners: Mapping[int, int]) -> None:
         """Place the node of a whole dataset, its id with a minus sign, where its first column is."""
