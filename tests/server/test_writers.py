@@ -454,9 +454,30 @@ def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neig
         job = here.ask(key, "GET", f"/api/v1/namespaces/{MINE}/jobs/copy").json()
         assert job["inputs"] == [{"namespace": OWN, "name": "/people"}]
     assert "/copy" not in datasets("own", "downstream", "/raw", OWN)
+
+    def sources(key: str) -> set[str]:
+        answer = here.ask(key, "GET", f"/api/v1/namespaces/{MINE}/datasets/%2Fcopy").json()
+        return {one["dataset"] for column in answer["columnLineage"] or () for one in column["inputFields"]}
+
+    assert sources("root") == sources("both") == {"/people"}
+    assert sources("a") == set()
     assert datasets("a", "upstream", "/copy", MINE) == {"/copy"}
     (end,) = here.ask("a", "GET", f"/api/v2/roots?namespace={MINE}&dataset=/copy&field=y").json()["roots"] or [None]
     assert end is None
+
+
+def test_when_a_dataset_was_known_is_no_matter_of_who_refers_to_it(neighbours: Callable[[str], Neighbours]) -> None:
+    """Of one that only the lineage of its owner names, too."""
+    here = neighbours("moments")
+    made = named("/made", columnLineage=lineage(y=field("/raw", "x")))
+    here.send("own", event("make", OWN, made, minute=3))
+    question = f"/api/v1/namespaces/{OWN}/datasets/%2Fraw"
+    before = here.ask("own", "GET", question).json()
+    assert before["createdAt"].startswith("2026-01-01T00:03")
+    for minute in (1, 9):
+        copy = named("/copy", MINE, columnLineage=lineage(y=field("/raw", "x")))
+        here.send("a", event(f"copy {minute}", MINE, copy, minute=minute))
+    assert here.ask("own", "GET", question).json() == before
 
 
 EXPRESSION = "sha2(salary, 256)"
