@@ -15,6 +15,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from headwater.archive import build, find_fields, read, roots, update
+from headwater.archive.cache import build_settings
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import FORMATS, Lake, lake
 from headwater.archive.formats.manifest import Manifest
@@ -92,6 +93,16 @@ def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive
     build(spark, events(tmp_path, "raw"), str(tmp_path / "lineage"), format="parquet", progress=report)
     assert jobs_so_far(spark) - before <= 38
     assert [one for one in reported if one[0] in TABLES] == [(name, current_thread()) for name in TABLES]
+
+
+@pytest.mark.parametrize(("events", "partitions"), [(30_000, "5"), (100_000, "17"), (10_000_000, "200")])
+def test_shuffles_of_many_events_have_the_partitions_that_these_need(spark: Any, events: int, partitions: str) -> None:
+    """Never more than the session's: each task writes a file for each of them."""
+    with shuffle_partitions(spark, 200):
+        with build_settings(spark) as fit:
+            assert not fit(events)
+            assert spark.conf.get("spark.sql.shuffle.partitions") == partitions
+        assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:

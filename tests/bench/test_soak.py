@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.spark
+@pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="a Spark for twenty queries: half a minute")
 def test_twenty_queries_lose_no_event_and_keep_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bench.soak", "--queries", "20", "--every", "5", "--only-events"]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])

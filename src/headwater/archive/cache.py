@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from math import ceil
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -12,13 +13,15 @@ Cache = Callable[[DataFrame], DataFrame]
 FEW_EVENTS = 25_000
 """The most events for which to compile and adapt plans costs more than it saves (decision 0141)."""
 
+_EVENTS_A_PARTITION = 6_000
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _FOR_ALL = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",  # else each text is copied and hashed, for a dictionary
 }
 _FOR_FEW = {
     "spark.sql.adaptive.enabled": "false",  # else each shuffle is a job of its own, and plans are optimized after each
-    "spark.sql.shuffle.partitions": "1",
+    _PARTITIONS: "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.autoBroadcastJoinThreshold": "-1",  # else a side of each join is a job of its own
@@ -78,12 +81,16 @@ def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
     leaves the partitions of cached frames as they are, and a build has ten thousand tasks with nothing to do.
 
     Few events get a plan without what Spark does for many: the function returns whether they are few, in one process.
+    Others have at most as many partitions as their number needs: a task writes a file for each partition of a shuffle.
     """
     with ExitStack() as stack:
         stack.enter_context(_session_settings(spark, _FOR_ALL))
 
         def fit(events: int) -> bool:
             if events > FEW_EVENTS:
+                wanted = max(ceil(events / _EVENTS_A_PARTITION), spark.sparkContext.defaultParallelism)
+                most = int(spark.conf.get(_PARTITIONS) or wanted)
+                stack.enter_context(session_setting(spark, _PARTITIONS, str(min(wanted, most))))
                 return False
             stack.enter_context(settings_for_few(spark))
             return in_one_process(spark)

@@ -228,6 +228,15 @@ class Lookup:
         return select(*texts)
 
 
+def column_texts(connection: Connection, question: Select[Any]) -> list[str]:
+    """The columns of a question's rows, whose values are numbers, each as the text of a JSON list."""
+    database = database_of(connection)
+    result = connection.execute(select(*(database.column_text(one) for one in question.subquery().c)))
+    (texts,) = result.cursor.fetchall()
+    result.close()
+    return [text or "[]" for text in texts]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
     """A change of rows that are there, for many at once.

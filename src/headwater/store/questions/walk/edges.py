@@ -24,7 +24,7 @@ from headwater.store.questions.walk.steps_inside import (
 )
 from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import references, unseen_datasets
-from headwater.store.sql.databases import Lookup
+from headwater.store.sql.databases import Lookup, column_texts
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.arrays import EdgeArrays
@@ -118,6 +118,14 @@ class Edges:
         how = ("transformation_id", "job_id") if jobs else ("transformation_id",)
         for one in _lookups(self._query._replace(ends_and=how), tables, Direction.DOWN):
             yield from one.columns(self._connection, fields)
+
+    def ends_between(self, tables: Tables, first: int, last: int, *, jobs: bool) -> Iterator[list[str]]:
+        """The same of all fields from one id to another, and these fields last: each as the text of a JSON list."""
+        how = ("transformation_id", *(["job_id"] if jobs else []), "input_field")
+        for one in _lookups(self._query._replace(ends_and=how), tables, Direction.DOWN):
+            question = one.question
+            assert isinstance(question, Select)
+            yield column_texts(self._connection, question.where(one.near.between(first, last)))
 
     def guesses(self) -> Iterator[Guess]:
         """All guesses that are followed: datasets that were read, with those that may have been made of them."""

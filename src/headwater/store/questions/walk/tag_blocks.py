@@ -21,6 +21,7 @@ from headwater.store.questions.walk.guesses import GUESS_ID, Guess
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers
+from headwater.store.sql.database import AT_ONCE
 from headwater.store.sql.databases import Lookup
 
 Ids = NDArray[np.int64]
@@ -29,6 +30,7 @@ _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
 _NUMBERS: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
 _UNKNOWN = -1
+_CLOSE = 2  # of the fields between the first and the last of some, at least one in so many is among them
 _FEW = 50  # a level of less than one in so many columns is sorted, a larger one is marked
 
 
@@ -127,15 +129,24 @@ class _BlockWalk:
                 outputs, *how = arrays.columns_from(frontier, (1, 2, 3) if self.barriers else (1, 2))
                 yield self._uncut(sign * outputs, *how)
         else:
-            yield from self._in_tables(self.edges, frontier.tolist())
+            yield from self._in_tables(self.edges, frontier)
         if len(self._guessed_from):
             read = {self._guessed[one] for one in np.intersect1d(frontier, self._guessed_from).tolist()}
             yield self._listed([(0, -one.output, GUESS_ID, one.job) for some in read for one in self._guesses[some]])
 
-    def _in_tables(self, edges: Edges, near: list[int]) -> Iterator[Out]:
+    def _in_tables(self, edges: Edges, frontier: Ids) -> Iterator[Out]:
+        jobs = bool(self.barriers)
         for tables in (FIELD_EDGES, DATASET_EDGES) if edges.whole else (FIELD_EDGES,):
-            for columns in edges.ends_out_of(tables, near, jobs=bool(self.barriers)):
-                yield self._uncut(*(np.array(column, np.int64) for column in columns))
+            for begin in range(0, len(frontier), AT_ONCE):
+                some = frontier[begin : begin + AT_ONCE]
+                if some[-1] - some[0] < len(some) * _CLOSE:
+                    for texts in edges.ends_between(tables, int(some[0]), int(some[-1]), jobs=jobs):
+                        *ends, own = (np.fromstring(one[1:-1], np.int64, sep=",") for one in texts)
+                        wanted = np.isin(own, some, kind="table")
+                        yield self._uncut(*(one[wanted] for one in ends))
+                else:
+                    for columns in edges.ends_out_of(tables, some.tolist(), jobs=jobs):
+                        yield self._uncut(*(np.array(column, np.int64) for column in columns))
 
     def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:
         """Yield the same of steps over past links, out of columns and nodes."""
