@@ -203,9 +203,7 @@ class Lookup:
     def columns(self, connection: Connection, ids: Collection[int]) -> Iterator[list[list[Any]]]:
         """The rows by columns, some ids at a time: they come as a text for each column."""
         for result in self._results(connection, ids, as_texts=True):
-            (texts,) = result.cursor.fetchall()  # without what SQLAlchemy does for each row
-            result.close()
-            yield [orjson.loads(column or "[]") for column in texts]
+            yield [orjson.loads(text) for text in _texts_of(result)]
 
     def _results(
         self, connection: Connection, ids: Collection[int], *, as_texts: bool = False
@@ -222,17 +220,22 @@ class Lookup:
     def _statement(self, database: Database, as_texts: bool) -> Select[Any]:
         near = database.among(self.near, _IDS)
         question = self.question.where(near) if isinstance(self.question, Select) else self.question(near)
-        if not as_texts:
-            return question
-        texts: list[ColumnElement[Any]] = [database.column_text(one) for one in question.subquery().c]
-        return select(*texts)
+        return _as_texts(database, question) if as_texts else question
 
 
 def column_texts(connection: Connection, question: Select[Any]) -> list[str]:
     """The columns of a question's rows, whose values are numbers, each as the text of a JSON list."""
-    database = database_of(connection)
-    result = connection.execute(select(*(database.column_text(one) for one in question.subquery().c)))
-    (texts,) = result.cursor.fetchall()
+    return _texts_of(connection.execute(_as_texts(database_of(connection), question)))
+
+
+def _as_texts(database: Database, question: Select[Any]) -> Select[Any]:
+    """Return the question for one row: the columns of another's rows, each as the text of a JSON list."""
+    texts: list[ColumnElement[Any]] = [database.column_text(one) for one in question.subquery().c]
+    return select(*texts)
+
+
+def _texts_of(result: CursorResult[Any]) -> list[str]:
+    (texts,) = result.cursor.fetchall()  # without what SQLAlchemy does for each row
     result.close()
     return [text or "[]" for text in texts]
 

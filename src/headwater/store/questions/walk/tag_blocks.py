@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.walk.edges import Edges, EdgesInMemory, Row
 from headwater.store.questions.walk.guesses import GUESS_ID, Guess
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
@@ -135,18 +135,23 @@ class _BlockWalk:
             yield self._listed([(0, -one.output, GUESS_ID, one.job) for some in read for one in self._guesses[some]])
 
     def _in_tables(self, edges: Edges, frontier: Ids) -> Iterator[Out]:
-        jobs = bool(self.barriers)
+        parts = [frontier[begin : begin + AT_ONCE] for begin in range(0, len(frontier), AT_ONCE)]
         for tables in (FIELD_EDGES, DATASET_EDGES) if edges.whole else (FIELD_EDGES,):
-            for begin in range(0, len(frontier), AT_ONCE):
-                some = frontier[begin : begin + AT_ONCE]
-                if some[-1] - some[0] < len(some) * _CLOSE:
-                    for texts in edges.ends_between(tables, int(some[0]), int(some[-1]), jobs=jobs):
-                        *ends, own = (np.fromstring(one[1:-1], np.int64, sep=",") for one in texts)
-                        wanted = np.isin(own, some, kind="table")
-                        yield self._uncut(*(one[wanted] for one in ends))
-                else:
-                    for columns in edges.ends_out_of(tables, some.tolist(), jobs=jobs):
-                        yield self._uncut(*(np.array(column, np.int64) for column in columns))
+            for some in parts:
+                for columns in self._of_tables(edges, tables, some):
+                    yield self._uncut(*columns)
+
+    def _of_tables(self, edges: Edges, tables: Tables, some: Ids) -> Iterator[list[Ids]]:
+        """Yield ends, transformations and perhaps jobs, by ranges of ids where most of these are among the columns."""
+        jobs, first, last = bool(self.barriers), int(some[0]), int(some[-1])
+        if last - first >= len(some) * _CLOSE:
+            for columns in edges.ends_out_of(tables, some.tolist(), jobs=jobs):
+                yield [np.array(column, np.int64) for column in columns]
+            return
+        for texts in edges.ends_between(tables, first, last, jobs=jobs):
+            *ends, own = (np.fromstring(one[1:-1], np.int64, sep=",") for one in texts)
+            wanted = np.isin(own, some, kind="table")
+            yield [one[wanted] for one in ends]
 
     def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:
         """Yield the same of steps over past links, out of columns and nodes."""

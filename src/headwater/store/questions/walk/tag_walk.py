@@ -151,7 +151,10 @@ class Flow:
         return reached if reached is not None else [node for node, row in now.items() if row is not None]
 
     def paths(self, nodes: Collection[int], arriving: Arriving) -> dict[int, list[Row]]:
-        """Return the links from the start to each of some columns."""
+        """Return the links from the start to each of some columns.
+
+        Those of values are as few as can be; of others, those behind the last column with the value are.
+        """
         if self.trace is not None:
             return self.trace(nodes, arriving)
         return {node: self._path(node, arriving) for node in nodes}
