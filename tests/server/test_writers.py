@@ -36,7 +36,7 @@ from tests.server.attacks import (
 
 from headwater.errors import QuestionError
 from headwater.model import Dataset, Job
-from headwater.openlineage.reading.grants import run_within
+from headwater.model.names import run_within
 from headwater.server import ServerSettings, create_app
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.columns.changes import event_of, stream_id

@@ -1,4 +1,4 @@
-"""Names: their keys, which of them are one field, and which field a name meant at a moment.
+"""Names: their keys, which of them are one field or one run, and which field a name meant at a moment.
 
 A name may be longer than a database can index, so that rows have digests of names as keys.
 
@@ -21,6 +21,8 @@ from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 
 _DROPPED = re.compile(r" \(dropped [^()]+\)$")
+_SCOPED = " @"
+_IDENTITY = re.compile(rf"(.*){_SCOPED}[0-9a-f]{{32}}", re.DOTALL)
 
 
 def key_of(*parts: str) -> bytes:
@@ -56,6 +58,20 @@ def folded(dataset: Dataset) -> str:
     'file:.data.gold.db.delays'
     """
     return str(dataset).casefold().replace("/", ".")
+
+
+def run_within(run: str, namespace: str) -> str:
+    """The identity of a run in an event of a key with limits: its id is unique among the jobs of one namespace alone.
+
+    Whoever knows the id of another's run, or sends it first, has a run of their own.
+    """
+    return f"{run}{_SCOPED}{key_of(namespace).hex()}"
+
+
+def shown_run(run: str) -> str | None:
+    """The id in such an identity, None for a run without limits."""
+    identity = _IDENTITY.fullmatch(run) if _SCOPED in run else None
+    return None if identity is None else identity[1]
 
 
 def dropped_name(name: str, run: str) -> str:

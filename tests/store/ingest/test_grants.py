@@ -10,8 +10,9 @@ from sqlalchemy import select
 from tests.server.attacks import FAMILIES, HIVE, LINEAGE, MINE, OWN, world
 from tests.store.conftest import contents
 
+from headwater.model.names import run_within, shown_run
 from headwater.openlineage.reading import read_event
-from headwater.openlineage.reading.grants import GRANT, Grant, granted, run_within, shown_run
+from headwater.openlineage.reading.grants import GRANT, Grant, granted
 from headwater.server.auth.access import Caller, Scope
 from headwater.store import Store, open_store, schema
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
+from headwater.model.names import run_within
 from headwater.model.time import parse_iso
 from headwater.openlineage.identifiers import GRANT
 from headwater.openlineage.reading import facets
 from headwater.openlineage.reading.facets import LONGEST_RUN_ID, About, about
-from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
+from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names
 from headwater.openlineage.reading.json_values import (
     Record,
     canonical,

@@ -4,20 +4,16 @@ Such an event carries the namespaces that its key was granted, so that it means 
 reference is a name alone: no facet of it counts, and the edges and fields that it needs are marked as mentioned.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, NameChange
-from headwater.model.names import key_of
+from headwater.model.names import run_within
 from headwater.openlineage.identifiers import GRANT
 from headwater.openlineage.reading.facets import About, Parent
 from headwater.openlineage.reading.lineage_facets import EncodedLineage
-
-_SCOPED = " @"
-_IDENTITY = re.compile(rf"(.*){_SCOPED}[0-9a-f]{{32}}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +39,6 @@ def granted(value: Mapping[str, Any], namespaces: Collection[str]) -> dict[str, 
 def grant_of(patterns: object) -> Grant:
     """The grant that an event says it was sent under; one that is no list covers nothing."""
     return Grant(tuple(map(str, patterns if isinstance(patterns, list) else ())))
-
-
-def run_within(run: str, namespace: str) -> str:
-    """The identity of a run in an event of a key with limits: its id is unique among the jobs of one namespace alone.
-
-    Whoever knows the id of another's run, or sends it first, has a run of their own.
-    """
-    return f"{run}{_SCOPED}{key_of(namespace).hex()}"
-
-
-def shown_run(run: str) -> str | None:
-    """The id in such an identity, None for a run without limits."""
-    identity = _IDENTITY.fullmatch(run) if _SCOPED in run else None
-    return None if identity is None else identity[1]
 
 
 def own_names(described: DatasetDescription, grant: Grant) -> DatasetDescription:

@@ -227,6 +227,9 @@ class LineageWriter:
 
     def flush(self) -> None:
         """Write all that was added, before somebody reads it."""
+        added = self._written, self._first, self._ended, self._replaced
+        if not any(added):
+            return
         first = [(job, lineage) for (job, _), lineage in self._first.items()]
         # Digests too are made while PostgreSQL writes.
         fields = ((*edge, job, lineage.at) for job, lineage in first if lineage.digest for edge in lineage.edges.fields)
@@ -242,7 +245,7 @@ class LineageWriter:
         rows = ((job, output, run, lineage.at, lineage.digest) for job, output, run, lineage in self._written)
         add_rows(self._connection, _LINEAGE, _ROW, rows)
         add_replacements(self._connection, self._replaced)
-        for taken in (self._written, self._first, self._ended, self._replaced):
+        for taken in added:
             taken.clear()
 
     def _goes_on(self, run: Run, output: int, lineage: RunLineage, latest: Latest) -> bool:

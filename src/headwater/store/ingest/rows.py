@@ -12,9 +12,8 @@ from typing import Any
 from sqlalchemy import Table
 
 from headwater.model import Dataset, Gap, Job
-from headwater.model.names import digest_of_datasets, folded, key_of, keys_of
+from headwater.model.names import digest_of_datasets, folded, key_of, keys_of, shown_run
 from headwater.openlineage.reading.facets import VersionSchema
-from headwater.openlineage.reading.grants import shown_run
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place, Spellings
 from headwater.store.ingest.tags import FacetTags, Owner
