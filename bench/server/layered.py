@@ -15,7 +15,7 @@ from headwater.model import Dataset
 from headwater.model.names import folded, key_of
 from headwater.store import Store, schema
 from headwater.store.graph.timeline import note
-from headwater.store.questions import Exact
+from headwater.store.questions import ExactName
 
 WIDTH = 25
 """Columns of a dataset."""
@@ -68,10 +68,10 @@ def edges(shape: Shape) -> Iterator[Edge]:
                 yield shape.field(layer, place), shape.field(layer - 1, source), job, draw.randint(1, len(SUBTYPES))
 
 
-def start(shape: Shape, layer: int, number: int) -> Exact:
+def start(shape: Shape, layer: int, number: int) -> ExactName:
     """The name of a column of a layer; numbers beyond the last begin anew."""
     dataset, place = divmod(number % shape.columns, WIDTH)
-    return Exact("s3://lake", _name(layer, dataset), f"c{place}")
+    return ExactName("s3://lake", _name(layer, dataset), f"c{place}")
 
 
 def fill(store: Store, shape: Shape) -> int:

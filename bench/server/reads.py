@@ -19,7 +19,7 @@ from bench.server.layered import Shape, start
 from bench.server.places import cpu_of, serving, wait_until_idle
 from headwater.errors import StoreError
 from headwater.store import Store
-from headwater.store.questions import Direction, Exact, ImpactedDataset, impact_of, reached_from, roots_of
+from headwater.store.questions import Direction, ExactName, ImpactedDataset, impact_of, reached_from, roots_of
 
 DIRECTIONS = (Direction.UP, Direction.DOWN)
 WARMING = 5
@@ -31,7 +31,7 @@ PATIENCE = 30
 class Start(NamedTuple):
     """A column to ask about."""
 
-    name: Exact
+    name: ExactName
     id: int
 
 

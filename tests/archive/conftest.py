@@ -16,7 +16,7 @@ from headwater.archive import Archive, build
 from headwater.errors import UnknownName
 from headwater.store import Store
 from headwater.store.maintenance.exporting import export
-from headwater.store.questions.lookup.find import Exact, find_exact
+from headwater.store.questions.lookup.find import ExactName, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 from tests.store.conftest import new_store, run_event, written
@@ -191,7 +191,7 @@ def clear_fields(store: Store) -> dict[int, Named]:
 
 def _is_clear(connection: Connection, key: int, name: Named) -> bool:
     try:
-        meant = [find_exact(connection, Exact(*name), at) for at in (None, THEN)]
+        meant = [find_exact(connection, ExactName(*name), at) for at in (None, THEN)]
     except UnknownName:
         return False
     return all(one.id == key for one in meant)

@@ -17,7 +17,7 @@ from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
 from headwater.store.questions import Bounds, impact_of, roots_of
-from headwater.store.questions.lookup.find import Exact
+from headwater.store.questions.lookup.find import ExactName
 from tests.store.conftest import contents, new_database, postgres, run_event, store, url, written
 
 from .conftest import THEN, Both, clear_fields
@@ -62,7 +62,7 @@ def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
     found = {}
     for name in random.Random(2).sample(sorted(clear_fields(store).values()), 12):
         for at in (None, THEN):
-            up, down = (question(store, Exact(*name), Bounds(as_of=at)) for question in (roots_of, impact_of))
+            up, down = (question(store, ExactName(*name), Bounds(as_of=at)) for question in (roots_of, impact_of))
             roots = [(str(one.column.dataset.dataset), one.column.name, one.distance) for one in up.roots]
             impact = [
                 (str(one.dataset.dataset), [(field.column.name, field.distance) for field in one.columns])

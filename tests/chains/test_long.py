@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.store.questions import Exact, Origin, roots_of
+from headwater.store.questions import ExactName, Origin, roots_of
 
 from .conftest import Chains
 from .long import LongChain, long_chains
@@ -25,7 +25,7 @@ def test_roots_of_the_last_are_columns_of_the_first(chain: LongChain, database: 
     ends = chain.ends.replace("{postgres}", f"postgres://{chains.server.address}") or f"file {folder}/out"
     namespace, _, name = ends.partition(" ")
     store = chains.store(database, "plain", "lake")
-    found = {column: roots_of(store, Exact(namespace, name, column)).roots for column in chain.roots}
+    found = {column: roots_of(store, ExactName(namespace, name, column)).roots for column in chain.roots}
     direct = {
         column: frozenset(
             (path.transformation.subtype.value, f"{Path(root.column.dataset.dataset.name).name}.{root.column.name}")

@@ -6,7 +6,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from headwater.store import Store
-from headwater.store.questions import Bounds, EdgeType, Exact, Origin, impact_of, roots_of
+from headwater.store.questions import Bounds, EdgeType, ExactName, Origin, impact_of, roots_of
 
 from .conftest import Chains
 from .long import long_chains
@@ -44,7 +44,7 @@ def test_roots_and_impact_lead_through(kind: str, pair: Pair, database: str, cha
 
 def roots(store: Store, dataset: str, column: str, source: str) -> tuple[frozenset[tuple[str, str]], list[str]]:
     """The roots of a column in the source, with their direct kinds; and the other roots, direct or not."""
-    found = roots_of(store, Exact("file", dataset, column))
+    found = roots_of(store, ExactName("file", dataset, column))
     inside = {
         (path.transformation.subtype.value, root.column.name)
         for root in found.roots
@@ -60,7 +60,7 @@ def roots(store: Store, dataset: str, column: str, source: str) -> tuple[frozens
 
 def impact(store: Store, source: str, column: str, out: str) -> set[str]:
     """The columns of ``out`` that a column of the source goes into."""
-    found = impact_of(store, Exact("file", source, column), DIRECT)
+    found = impact_of(store, ExactName("file", source, column), DIRECT)
     return {one.column.name for at in found.datasets if at.dataset.dataset.name == out for one in at.columns}
 
 

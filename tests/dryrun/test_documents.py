@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headwater.dryrun import Answer, DryRun, Failure, Refusal, Report, Unexecuted, documents
+from headwater.dryrun import Answer, DryRun, Failure, Refusal, Report, UnexecutedLines, documents
 from headwater.dryrun.report import read_report
 from headwater.model import (
     ColumnLineage,
@@ -27,7 +27,7 @@ from headwater.openlineage.writing.events import job_event, run_event
 REPORT = Report(
     answers=(Answer("job.py:3", "count", "0"),),
     refusals=(Refusal("job.py:4", "open", "it would change a|b.txt"),),
-    unexecuted=(Unexecuted("job.py", 5, 7),),
+    unexecuted=(UnexecutedLines("job.py", 5, 7),),
     failed=("shop.totals: no such table",),
     failure=Failure("job.py:9", "ValueError: <no>"),
     gaps=("shop.totals: opaque f: unseen",),

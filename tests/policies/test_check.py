@@ -14,7 +14,7 @@ from tests.policies.conftest import Run
 from tests.store.conftest import run_event, written
 
 from headwater.errors import PolicyError
-from headwater.policies.check import Checked, check
+from headwater.policies.check import CheckResult, check
 from headwater.policies.policy_file import RULES, packs, read_policy
 from headwater.policies.rules import CHECKS
 from headwater.store import Store
@@ -30,14 +30,14 @@ tags:
 order:
   keep: [30d, 90d]
 """
-Checks = Callable[..., Checked]
+Checks = Callable[..., CheckResult]
 
 
 @pytest.fixture
 def checks(store: Store, tmp_path: Path) -> Checks:
     """The result of checking rules, and what else a policy has, in the store."""
 
-    def of(rules: str, more: str = "", tags: str = TAGS, **options: object) -> Checked:
+    def of(rules: str, more: str = "", tags: str = TAGS, **options: object) -> CheckResult:
         (tmp_path / "tags.yml").write_text(tags)
         path = tmp_path / "policy.yml"
         path.write_text(f"version: 1\ntags: tags.yml\nrules:\n  r: {{{rules}}}\n{more}")
@@ -46,7 +46,7 @@ def checks(store: Store, tmp_path: Path) -> Checks:
     return of
 
 
-def found(checked: Checked) -> list[str]:
+def found(checked: CheckResult) -> list[str]:
     """``"reports/daily.domain"`` for each finding that counts."""
     return sorted(one.subject.removeprefix("file:/") for one in checked.findings if one.counts)
 

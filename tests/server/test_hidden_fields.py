@@ -24,7 +24,7 @@ from headwater.policies.tag_file import TagName
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
 from headwater.store.maintenance.keyring import issue, secret_of
-from headwater.store.questions import Exact
+from headwater.store.questions import ExactName
 
 Json = dict[str, Any]
 Answer = tuple[int, str]
@@ -109,9 +109,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         made.append(Path(shutil.copy(empty, empty.with_name(f"{leaves}.db"))))
         with open_store(str(made[-1])) as store:
             store.ingest(events(leaves=leaves))
-            add_tag(store, Exact(SEEN, "/in", "x.a"), TagName("of-a"))
-            add_tag(store, Exact(SEEN, "/in", "z"), TagName("of-z"))
-            add_tag(store, Exact(HIDDEN, "/people", LEAF if leaves else SALARY), TagName("hushed"))
+            add_tag(store, ExactName(SEEN, "/in", "x.a"), TagName("of-a"))
+            add_tag(store, ExactName(SEEN, "/in", "z"), TagName("of-z"))
+            add_tag(store, ExactName(HIDDEN, "/people", LEAF if leaves else SALARY), TagName("hushed"))
     return made[0], made[1]
 
 

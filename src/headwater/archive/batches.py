@@ -19,7 +19,7 @@ from headwater.archive.events.parsed_events import (
     reparsed_events,
     staged_table,
 )
-from headwater.archive.fold.affected_rows import Affected, Before, NewEvents
+from headwater.archive.fold.affected_rows import AffectedRows, NewEvents, PreviousState
 from headwater.archive.fold.summaries import SUMMARIES, Summaries
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.differences import differences, without
@@ -141,7 +141,7 @@ def _write(batch: Batch, parsed: ParsedLines) -> tuple[Marks, Marks, str]:
 
 def _affected(
     batch: Batch, new: ParsedEvents, before: ParsedEvents | None, resolver: Resolver, digest: str
-) -> Affected | None:
+) -> AffectedRows | None:
     """Find what new events touch; None where all is to be folded."""
     believed = batch.before.names.endswith(_BELIEVED)
     if before is None or not batch.before.staged or believed != batch.believe_overwrite:
@@ -149,7 +149,7 @@ def _affected(
     read = {name: batch.place.read(name, mark) for name, mark in batch.before.staged.items()}
     summaries = Summaries(*(read[f"parsed_{name}"] for name in SUMMARIES))
     tables = {name: batch.place.read(name, mark) for name, mark in batch.marks.items()}
-    found = NewEvents(new, Before(before, summaries, read[NAMES], tables), resolver, batch.cache)
+    found = NewEvents(new, PreviousState(before, summaries, read[NAMES], tables), resolver, batch.cache)
     return found.affected(names_differ=digest != batch.before.names, believe_overwrite=batch.believe_overwrite)
 
 

@@ -192,7 +192,7 @@ def _roots_in(url: str | None, inputs: tuple[InputField, ...], *, indirect: bool
     with open_store(address, create=False, read_only=True) as store:
         for one in inputs:
             with suppress(UnknownName):
-                name = questions.Exact(one.dataset.namespace, one.dataset.name, one.name)
+                name = questions.ExactName(one.dataset.namespace, one.dataset.name, one.name)
                 roots = questions.roots_of(store, name, bounds).roots
                 found |= dict.fromkeys(InputField(root.column.dataset.dataset, root.column.name) for root in roots)
                 if roots:

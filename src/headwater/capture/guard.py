@@ -66,8 +66,8 @@ def hush_libraries() -> None:
         own.setLevel(logging.WARNING)
     for name in _LIBRARIES:
         logger = logging.getLogger(name)
-        if not isinstance(logger, _Hushed):
-            logger.__class__ = type("HushedLogger", (_Hushed, type(logger)), {})
+        if not isinstance(logger, _QuietLogger):
+            logger.__class__ = type("HushedLogger", (_QuietLogger, type(logger)), {})
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def _is_ours() -> bool:
     return getattr(_threads, "depth", 0) > 0 or threading.current_thread().name.startswith("headwater")
 
 
-class _Hushed(logging.Logger):
+class _QuietLogger(logging.Logger):
     """The uppermost logger of a library. Records of those below it pass by, and end here in a thread that is quiet."""
 
     def __getattribute__(self, name: str) -> Any:

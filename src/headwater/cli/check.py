@@ -11,7 +11,7 @@ from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note
 from headwater.errors import HeadwaterError, PolicyError
 from headwater.policies import findings
-from headwater.policies.check import Checked
+from headwater.policies.check import CheckResult
 from headwater.policies.check import check as check_policy
 from headwater.policies.policy_file import packs, read_policy
 from headwater.policies.reports import REPORTS
@@ -62,7 +62,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     raise typer.Exit(_FINDINGS if checked.failed else 0)
 
 
-def _checked(policy: Path, store: str | None, against: str | None, baseline: Path | None) -> Checked:
+def _checked(policy: Path, store: str | None, against: str | None, baseline: Path | None) -> CheckResult:
     rules = read_policy(policy)
     known = findings.read_baseline(baseline) if baseline is not None else frozenset[str]()
     with ExitStack() as stack:

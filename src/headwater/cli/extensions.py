@@ -9,7 +9,7 @@ import typer
 
 from headwater.capture.settings import capture_settings
 from headwater.cli.output import json_lines, note, print_lines, table
-from headwater.ext.discovery import GROUP, Found, find_extensions
+from headwater.ext.discovery import GROUP, FoundExtension, find_extensions
 from headwater.ext.extension import API
 
 
@@ -36,19 +36,19 @@ def extensions(
             note(f"{one.name} ({_origin(one)}) {word}: {one.why}")
 
 
-def _row(one: Found) -> Sequence[str]:
+def _row(one: FoundExtension) -> Sequence[str]:
     assert one.extension is not None
     # The hooks and how many there are of each, as in `operators 2`
     counts = [(hook, len(getattr(one.extension, hook))) for hook in (one.extension.hooks if one.extension else ())]
     return (one.name, one.extension.version, _origin(one), ", ".join([f"{hook} {count}" for hook, count in counts]))
 
 
-def _origin(one: Found) -> str:
+def _origin(one: FoundExtension) -> str:
     package = f"{one.distribution} {one.distribution_version}, " if one.distribution else ""
     return f"{package}{one.source} {one.target}".strip()
 
 
-def _record(one: Found) -> dict[str, Any]:
+def _record(one: FoundExtension) -> dict[str, Any]:
     return {
         "name": one.name,
         "version": one.extension.version if one.extension else None,

@@ -44,7 +44,7 @@ _COMMANDS = {
 """For each command the panel of the help that lists it, and where its function, or its application of several, is."""
 
 
-class _Headwater(TyperGroup):
+class _LazyGroup(TyperGroup):
     """Imports a command when it is asked for, so that none waits for what others need.
 
     It prints headwater's errors on one line; any other exception is a defect and shows its traceback.
@@ -77,7 +77,7 @@ class _Headwater(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Headwater,
+    cls=_LazyGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

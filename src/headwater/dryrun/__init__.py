@@ -6,6 +6,6 @@ are empty (``sandbox``, ``jvm``), and what the job asks of data or of the world 
 """
 
 from headwater.dryrun.dry_run import Options, dry_run
-from headwater.dryrun.report import Answer, DryRun, Failure, Refusal, Report, Unexecuted
+from headwater.dryrun.report import Answer, DryRun, Failure, Refusal, Report, UnexecutedLines
 
-__all__ = ["Answer", "DryRun", "Failure", "Options", "Refusal", "Report", "Unexecuted", "dry_run"]
+__all__ = ["Answer", "DryRun", "Failure", "Options", "Refusal", "Report", "UnexecutedLines", "dry_run"]

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from headwater.dryrun.places import is_of_job, shown
-from headwater.dryrun.report import Unexecuted
+from headwater.dryrun.report import UnexecutedLines
 
 
 class Lines:
@@ -35,7 +35,7 @@ class Lines:
         sys.settrace(None)
         threading.settrace(None)
 
-    def unexecuted(self, elsewhere: Collection[CodeType] = ()) -> Iterator[Unexecuted]:
+    def unexecuted(self, elsewhere: Collection[CodeType] = ()) -> Iterator[UnexecutedLines]:
         """The lines that never ran: all of the job's own; of other files those in functions that did run.
 
         ``elsewhere`` are functions that Spark's workers run, which is nothing of the driver's.
@@ -44,7 +44,7 @@ class Lines:
         for file in dict.fromkeys([*self._job, *sorted(self._codes)]):
             yield from self._unexecuted_of(file, {line for name, line in workers if name == file})
 
-    def _unexecuted_of(self, file: str, workers: Collection[int]) -> Iterator[Unexecuted]:
+    def _unexecuted_of(self, file: str, workers: Collection[int]) -> Iterator[UnexecutedLines]:
         entered = {code.co_firstlineno for code in self._codes.get(file, ())}
         code = self._job.get(file) or compile(Path(file).read_bytes(), file, "exec")
         owned = [
@@ -55,7 +55,7 @@ class Lines:
         ]
         ran = {line for line, did in owned if did}
         for first, last in _ranges({line: line in ran for line, _ in owned}):
-            yield Unexecuted(shown(file), first, last)
+            yield UnexecutedLines(shown(file), first, last)
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
         code = frame.f_code

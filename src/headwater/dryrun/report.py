@@ -31,7 +31,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Unexecuted:
+class UnexecutedLines:
     """Lines of a file of the job, both ends included, that never ran."""
 
     file: str
@@ -66,7 +66,7 @@ class Report:
 
     answers: tuple[Answer, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    unexecuted: tuple[Unexecuted, ...] = ()
+    unexecuted: tuple[UnexecutedLines, ...] = ()
     failed: tuple[str, ...] = ()
     failure: Failure | None = None
     gaps: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def read_report(text: str) -> Report:
     return Report(
         tuple(Answer(**one) for one in document["answers"]),
         tuple(Refusal(**one) for one in document["refusals"]),
-        tuple(Unexecuted(**one) for one in document["unexecuted"]),
+        tuple(UnexecutedLines(**one) for one in document["unexecuted"]),
         tuple(document["failed"]),
         Failure(**failure) if failure else None,
         tuple(document["gaps"]),
@@ -121,7 +121,7 @@ class Findings:
         self.refusals[Refusal(place, call, reason)] = None
 
     def report(
-        self, unexecuted: Iterable[Unexecuted], failure: Failure | None, unwatched: tuple[str, ...] = ()
+        self, unexecuted: Iterable[UnexecutedLines], failure: Failure | None, unwatched: tuple[str, ...] = ()
     ) -> Report:
         """The report, once the job has ended."""
         found = tuple(self.answers), tuple(self.refusals), tuple(unexecuted)

@@ -20,7 +20,7 @@ LOADING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundExtension:
     """An extension that was met. ``extension`` is None of one that is not loaded, and ``why`` says the reason.
 
     ``source`` is where it was named: ``entry point``, ``attach`` or ``setting``. ``distribution`` and
@@ -48,14 +48,14 @@ def find_extensions(
     seconds: float = LOADING_SECONDS,
     *,
     installed: bool = True,
-) -> tuple[Found, ...]:
+) -> tuple[FoundExtension, ...]:
     """Those that are ``given``, then those of installed packages by their entry points; of each name the first counts.
 
     ``disabled`` are names of extensions or entry points that are not wanted, ``*`` is every one. Never raises: what
     goes wrong is in `Found.why`.
     """
-    by_name: dict[str, Found] = {}
-    passed_over: list[Found] = []
+    by_name: dict[str, FoundExtension] = {}
+    passed_over: list[FoundExtension] = []
     for place, load, own in _candidates(sources, _entry_points() if installed else ()):
         found = _unwanted(place, disabled) or _loaded(place, load, seconds, own)
         found = _unwanted(found, disabled) or _twice(found, by_name) or found
@@ -66,7 +66,9 @@ def find_extensions(
     return (*by_name.values(), *passed_over)
 
 
-def remembered_extensions(sources: Sequence[ExtensionSource] = (), disabled: Sequence[str] = ()) -> tuple[Found, ...]:
+def remembered_extensions(
+    sources: Sequence[ExtensionSource] = (), disabled: Sequence[str] = ()
+) -> tuple[FoundExtension, ...]:
     """The same, looked for once in a process as long as the same packages are installed: a broken one too."""
     return _remembered(tuple(sources), tuple(disabled), tuple(_entry_points()))
 
@@ -74,14 +76,14 @@ def remembered_extensions(sources: Sequence[ExtensionSource] = (), disabled: Seq
 @lru_cache(maxsize=8)
 def _remembered(
     sources: Sequence[ExtensionSource], disabled: Sequence[str], points: Sequence[EntryPoint]
-) -> tuple[Found, ...]:
+) -> tuple[FoundExtension, ...]:
     return find_extensions(sources, disabled)
 
 
 class _Candidate(NamedTuple):
     """Where an extension was named, what loads it, and the packages whose code that is."""
 
-    place: Found
+    place: FoundExtension
     load: Callable[[], Any]
     own: Set[str]
 
@@ -89,13 +91,13 @@ class _Candidate(NamedTuple):
 def _candidates(sources: Sequence[ExtensionSource], points: Iterable[EntryPoint]) -> Iterator[_Candidate]:
     for one in sources:
         if isinstance(one, str):
-            yield _Candidate(Found(one, "setting", one), partial(resolve_name, one), {package_of(one)})
+            yield _Candidate(FoundExtension(one, "setting", one), partial(resolve_name, one), {package_of(one)})
         else:
-            yield _Candidate(Found(_name_of(one), "attach"), partial(_itself, one), packages([one]))
+            yield _Candidate(FoundExtension(_name_of(one), "attach"), partial(_itself, one), packages([one]))
     for point in points:
         owner = point.dist
         version = (owner.name, owner.version) if owner is not None else ("", "")
-        place = Found(point.name, "entry point", point.value, *version)
+        place = FoundExtension(point.name, "entry point", point.value, *version)
         yield _Candidate(place, point.load, {package_of(point.value)})
 
 
@@ -113,7 +115,7 @@ def _itself(one: Any) -> Any:
     return one
 
 
-def _loaded(place: Found, load: Callable[[], Any], seconds: float, own: Set[str]) -> Found:
+def _loaded(place: FoundExtension, load: Callable[[], Any], seconds: float, own: Set[str]) -> FoundExtension:
     try:
         extension = within(seconds, partial(_made, load), own)
     except ExtensionError as error:
@@ -126,13 +128,13 @@ def _made(load: Callable[[], Any]) -> Extension:
     return verified(found() if callable(found) and not isinstance(found, type) else found)
 
 
-def _unwanted(found: Found, disabled: Sequence[str]) -> Found | None:
+def _unwanted(found: FoundExtension, disabled: Sequence[str]) -> FoundExtension | None:
     if found.broken or not ({"*", found.name} & set(disabled)):
         return None
     return replace(found, extension=None, why="it is switched off by the setting extensions_disabled")
 
 
-def _twice(found: Found, by_name: dict[str, Found]) -> Found | None:
+def _twice(found: FoundExtension, by_name: dict[str, FoundExtension]) -> FoundExtension | None:
     if found.extension is None or found.name not in by_name:
         return None
     other = by_name[found.name]

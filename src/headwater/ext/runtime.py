@@ -14,7 +14,7 @@ from typing import TypeVar
 from headwater.errors import ExtensionError
 from headwater.ext.answers import NO_ANSWERS, ExtensionAnswers, answers_of
 from headwater.ext.claims import Claim, Claims, claims_of
-from headwater.ext.discovery import Found
+from headwater.ext.discovery import FoundExtension
 from headwater.ext.extension import Extension, packages_of
 from headwater.ext.views import Views
 from headwater.ext.watchdog import within
@@ -37,14 +37,17 @@ class Extensions:
     """Those that ``find`` gives, which is called at first use: never on a thread of the job's."""
 
     def __init__(
-        self, find: Callable[[], Sequence[Found]] = tuple, seconds: float = SECONDS, altogether: float | None = None
+        self,
+        find: Callable[[], Sequence[FoundExtension]] = tuple,
+        seconds: float = SECONDS,
+        altogether: float | None = None,
     ) -> None:
         self._find = find
         self._seconds = seconds
         self._altogether = 10 * seconds if altogether is None else altogether
         self._spent: dict[str, float] = {}
         self._lock = threading.Lock()
-        self._found: tuple[Found, ...] | None = None
+        self._found: tuple[FoundExtension, ...] | None = None
         self._claims = Claims()
         self._loaded: tuple[Extension, ...] = ()
         self._off: dict[str, str] = {}
@@ -57,7 +60,7 @@ class Extensions:
         return not self._found
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[FoundExtension, ...]:
         """All that were met, loaded or not."""
         self.load()
         return self._found or ()
@@ -95,11 +98,13 @@ class Extensions:
                     self._own[one.name] = packages_of(one.extension)
                     self._claims.add(self.call(one.name, partial(claims_of, one.extension), Claims()))
 
-    def _looked_for(self) -> tuple[Found, ...]:
+    def _looked_for(self) -> tuple[FoundExtension, ...]:
         try:
             return tuple(self._find())
         except Exception as error:
-            return (Found("extensions", "search", why=redact(f"looking for them failed: {error!r}"), broken=True),)
+            return (
+                FoundExtension("extensions", "search", why=redact(f"looking for them failed: {error!r}"), broken=True),
+            )
 
     def answers(self, plan: Plan) -> ExtensionAnswers:
         """The answers of extensions about a plan. A plan with no class that one is for costs a look at each node."""

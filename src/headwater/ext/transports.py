@@ -12,7 +12,7 @@ from headwater.errors import ExtensionError
 from headwater.ext.hooks import Transport
 from headwater.ext.runtime import Extensions
 from headwater.ext.watchdog import packages, within
-from headwater.openlineage.delivery import ClientTarget, Fate, Sent, SinkTarget, Target, address_of
+from headwater.openlineage.delivery import ClientTarget, DeliveryOutcome, DeliveryResult, SinkTarget, Target, address_of
 
 SENDING_SECONDS = 10.0
 """How long a transport may take for one event."""
@@ -20,7 +20,7 @@ SENDING_SECONDS = 10.0
 _CLIENT = {"openlineage"}  # whose transports the job may use too
 
 
-class _Watched:
+class _TimedTarget:
     """A target that is given no second chance to hold up the others in one run."""
 
     def __init__(self, inner: Target, seconds: float, own: Collection[str]) -> None:
@@ -31,14 +31,14 @@ class _Watched:
         self._own = own
         self._why = ""
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """UNAVAILABLE from the first time on that it takes too long."""
         if not self._why:
             try:
                 return within(self._seconds, partial(self._inner.send, line), self._own)
             except ExtensionError as error:
                 self._why = str(error)
-        return Sent(Fate.UNAVAILABLE, self._why)
+        return DeliveryResult(DeliveryOutcome.UNAVAILABLE, self._why)
 
     def close(self) -> None:
         """Let go of connections, unless it is stuck."""
@@ -54,7 +54,7 @@ def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) 
         for extension in extensions.loaded
         for name, one in extension.transports.items()
     )
-    return tuple(_Watched(target, seconds, packages([one]) - _CLIENT) for target, one in made if target is not None)
+    return tuple(_TimedTarget(target, seconds, packages([one]) - _CLIENT) for target, one in made if target is not None)
 
 
 def _target(name: str, transport: Transport) -> Target:

@@ -16,11 +16,11 @@ _OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
 _LOOKS = 100  # a millisecond after each other, for a moment at which a thread can be ended without harm
 
 
-class _Ended(SystemExit):
+class _ThreadEnded(SystemExit):
     """Raised in a thread that is given up, which it ends quietly: a loop is not to run beside the job for ever."""
 
 
-class _Work(Generic[_T]):
+class _BackgroundWork(Generic[_T]):
     """A piece of work on a daemon thread, and what became of it."""
 
     def __init__(self, work: Callable[[], _T]) -> None:
@@ -53,7 +53,7 @@ class _Work(Generic[_T]):
                     return
                 if self._is_in(own):
                     self._over = True
-                    self._raise(ctypes.py_object(_Ended))
+                    self._raise(ctypes.py_object(_ThreadEnded))
                     return
             time.sleep(0.001)
 
@@ -65,7 +65,7 @@ class _Work(Generic[_T]):
             frame = frame.f_back
         return bool(packages) and packages[0] in (*own, _OURS) and "importlib" not in packages
 
-    def _raise(self, error: "ctypes.py_object[type[_Ended]] | None") -> None:
+    def _raise(self, error: "ctypes.py_object[type[_ThreadEnded]] | None") -> None:
         """Have this raised in the thread, or with None nothing any more."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
 
@@ -82,7 +82,7 @@ def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) ->
     >>> within(1.0, lambda: 6 * 7)
     42
     """
-    doing = _Work(work)
+    doing = _BackgroundWork(work)
     try:
         doing.thread.start()
     except RuntimeError as error:

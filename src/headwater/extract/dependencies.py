@@ -26,7 +26,7 @@ def depend(
         by_output.setdefault(one.output, []).append(one)
     rows = by_output.pop(EVERY_ROW, [])
     known = dict(scope.columns)
-    maker = _Maker(node, Scope(known, scope.extraction), received)
+    maker = _TraceBuilder(node, Scope(known, scope.extraction), received)
     made: dict[int, Trace] = {}
     graph = _needs(by_output, known.keys())
     for columns in components(graph, graph.__getitem__):
@@ -42,7 +42,7 @@ def depend(
     return made, union(flat(maker.made(_of_rows(one))) for one in rows)
 
 
-class _Maker:
+class _TraceBuilder:
     """Makes the traces of one operator's columns."""
 
     def __init__(self, node: Operator, scope: Scope, received: Paths) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Set
 from functools import cache
 from typing import TypeGuard
 
-from headwater.extract.trace import UNSEEN_ROWS, Path, Paths, Received, expanded
+from headwater.extract.trace import UNSEEN_ROWS, FunctionInput, Path, Paths, expanded
 from headwater.model import ColumnLineage, Dependency, EdgesOfFunction, InputField, Transformation, parts
 
 
@@ -30,7 +30,7 @@ def _edges(
     paths: Paths, received: dict[Paths, frozenset[Dependency]], known: dict[Path, Dependency]
 ) -> Set[Dependency]:
     """The edges of a column; those of what functions receive are one set for all columns that have it."""
-    functions = frozenset([path for path in paths if isinstance(path[0], Received)])
+    functions = frozenset([path for path in paths if isinstance(path[0], FunctionInput)])
     if not functions:
         return _dependencies(paths, known)
     if functions not in received:

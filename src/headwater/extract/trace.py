@@ -62,13 +62,13 @@ class Placeholder:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Received:
+class FunctionInput:
     """The paths of all that a function receives, as one source, so that each column it fills has one path."""
 
     paths: "Paths"
 
 
-Source = InputField | Placeholder | Received
+Source = InputField | Placeholder | FunctionInput
 Path = tuple[Source, Transformation]
 Paths = frozenset[Path]
 
@@ -113,7 +113,7 @@ class Elements:
 Trace = Paths | Struct | Elements
 
 
-class _After(dict[Transformation, Transformation]):
+class _TransformationCache(dict[Transformation, Transformation]):
     """The transformations with one more step, each worked out once; forgotten when they are many."""
 
     def __init__(self, outer: Transformation) -> None:
@@ -127,7 +127,7 @@ class _After(dict[Transformation, Transformation]):
         return self[inner]
 
 
-_after = lru_cache(maxsize=1024)(_After)
+_after = lru_cache(maxsize=1024)(_TransformationCache)
 
 
 def source(field: Source) -> Paths:
@@ -139,15 +139,15 @@ def received(paths: Paths) -> Paths:
     """The paths of what a function makes of all it receives; many are one source, unless some are replaced later."""
     found = step(OPAQUE, expanded(paths))
     later = any(isinstance(origin, Placeholder) or how.description == CORRELATED.description for origin, how in found)
-    return found if later or len(found) < _MANY_PATHS else source(Received(found))
+    return found if later or len(found) < _MANY_PATHS else source(FunctionInput(found))
 
 
 def expanded(paths: Paths) -> Paths:
     """The paths with those of each function in the place of the one source that stands for them."""
-    together = [(origin.paths, how) for origin, how in paths if isinstance(origin, Received)]
+    together = [(origin.paths, how) for origin, how in paths if isinstance(origin, FunctionInput)]
     if not together:
         return paths
-    single = frozenset(path for path in paths if not isinstance(path[0], Received))
+    single = frozenset(path for path in paths if not isinstance(path[0], FunctionInput))
     return union((single, *(_stepped(how, many) for many, how in together)))
 
 
@@ -171,10 +171,10 @@ def described(text: str, paths: Paths) -> Paths:
     """The paths with the text of the expression that their origins are in; those of a wide function stay equal."""
     if len(paths) == 1:
         ((origin, how),) = paths
-        if isinstance(origin, Received):
+        if isinstance(origin, FunctionInput):
             return paths
         return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
-    functions = frozenset([path for path in paths if isinstance(path[0], Received)])
+    functions = frozenset([path for path in paths if isinstance(path[0], FunctionInput)])
     return union((step(Transformation(Subtype.IDENTITY, description=text), paths - functions), functions))
 
 

@@ -48,7 +48,7 @@ class Unmatched:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedTags:
     """The numbers of tags that a file put, left and took off, and its selectors that fit nothing."""
 
     added: int
@@ -113,7 +113,7 @@ def tagged_names(store: Store, name: Name | None = None, sees: Sees = None) -> l
     return sorted(found, key=lambda one: (str(one.on), str(one.tag)))
 
 
-def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> Applied:
+def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> AppliedTags:
     """Make the tags of files in a store exactly those of one file; tags that others put stay."""
     with store.read() if dry_run else store.write() as connection:
         found, unmatched = declared(Names(connection), file)
@@ -129,7 +129,7 @@ def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> Applied
                     for key in new
                 ],
             )
-    return Applied(len(new), len(found) - len(new), len(gone), unmatched)
+    return AppliedTags(len(new), len(found) - len(new), len(gone), unmatched)
 
 
 def declared(every: Names, file: TagFile) -> tuple[Assignments, tuple[Unmatched, ...]]:

@@ -14,7 +14,7 @@ from headwater.yaml_map import nearest
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The findings of a check, those that count first; ``notes`` name what holds no more, or fits nothing."""
 
     policy: Policy
@@ -29,7 +29,7 @@ class Checked:
 
 def check(
     store: Store, policy: Policy, today: date, *, against: Store | None = None, baseline: Collection[str] = ()
-) -> Checked:
+) -> CheckResult:
     """Return the findings of a policy in a store.
 
     Args:
@@ -50,7 +50,7 @@ def check(
     findings = accept(findings, baseline, "the baseline has it")
     order = list(Severity)
     ordered = sorted(findings, key=lambda one: (bool(one.accepted), order.index(one.rule.severity), one.rule.name))
-    return Checked(policy, tuple(ordered), tuple(notes))
+    return CheckResult(policy, tuple(ordered), tuple(notes))
 
 
 def _findings(store: Store, policy: Policy, today: date) -> tuple[list[Finding], list[str]]:

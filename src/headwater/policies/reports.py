@@ -9,16 +9,16 @@ import orjson
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from headwater.answers.labels import readable
-from headwater.policies.check import Checked
+from headwater.policies.check import CheckResult
 from headwater.policies.findings import Finding
 from headwater.policies.policy_file import Rule, Severity
 
-Report = Callable[[Checked], str]
+Report = Callable[[CheckResult], str]
 
 _SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def summary(checked: Checked) -> str:
+def summary(checked: CheckResult) -> str:
     """Return the numbers of findings as one line."""
     counted = [one for one in checked.findings if not one.accepted]
     numbers = [(severity.value, sum(one.rule.severity is severity for one in counted)) for severity in Severity]
@@ -29,7 +29,7 @@ def summary(checked: Checked) -> str:
     return f"{found}; {accepted} accepted" if accepted else found
 
 
-def table(checked: Checked) -> str:
+def table(checked: CheckResult) -> str:
     """Return each finding with its path below it; those that are accepted come last, on one line each."""
     return "\n".join([line for one in checked.findings for line in _lines(one)] + [summary(checked)])
 
@@ -48,7 +48,7 @@ def _message(one: Finding) -> str:
     return f"{one.rule.message}: {one.message}" if one.rule.message else one.message
 
 
-def as_json(checked: Checked) -> str:
+def as_json(checked: CheckResult) -> str:
     """Return the findings as a document."""
     document = {
         "failed": checked.failed,
@@ -77,7 +77,7 @@ def as_json(checked: Checked) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-def sarif(checked: Checked) -> str:
+def sarif(checked: CheckResult) -> str:
     """Return the findings as SARIF 2.1.0, each at the line of its rule, with the path as a code flow."""
     driver = {
         "name": "headwater",
@@ -121,7 +121,7 @@ def _sarif_place(one: Finding) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": quote(one.place.file)}, "region": region}}
 
 
-def junit(checked: Checked) -> str:
+def junit(checked: CheckResult) -> str:
     """Return a test case for each rule, and one for each of its findings: failed, or skipped where it is accepted."""
     suite = TestSuite("headwater check")
     for rule in checked.policy.rules:
@@ -144,7 +144,7 @@ def _junit_case(rule: Rule, one: Finding) -> TestCase:
     return case
 
 
-def github(checked: Checked) -> str:
+def github(checked: CheckResult) -> str:
     """Return the findings as workflow commands of GitHub Actions, which show them at the line of the policy."""
     commands = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
     lines = []

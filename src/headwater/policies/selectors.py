@@ -126,11 +126,11 @@ class Names:
         question = self._described.add_columns(_FIELD.c.type).where(schema.HAS_FIELDS_WITHIN)
         return {id_: (dataset, name, type_) for id_, dataset, name, type_ in self.connection.execute(question)}
 
-    def selected(self, selectors: Collection[str], without: Collection[str] = ()) -> "Selected":
+    def selected(self, selectors: Collection[str], without: Collection[str] = ()) -> "SelectedColumns":
         """Return the columns, and fields within columns, that one of some selectors fits, and none of others."""
         columns, excepted = ({*self.matching(some)} if some else set() for some in (selectors, without))
         within, around = (self.matching_within(some) if some else {} for some in (selectors, without))
-        return Selected(frozenset(columns - excepted), within, around, frozenset(excepted))
+        return SelectedColumns(frozenset(columns - excepted), within, around, frozenset(excepted))
 
     def matching_within(self, selectors: Collection[str]) -> Mapping[int, tuple[Path, ...]]:
         """Return by column the paths of the outermost fields within that one of the selectors fits."""
@@ -175,7 +175,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedColumns:
     """Columns that are selected, and fields within columns, without those that are excepted."""
 
     columns: frozenset[int]
@@ -184,7 +184,7 @@ class Selected:
     excepted: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, nodes: Iterable[Node]) -> "Selected":
+    def of(cls, nodes: Iterable[Node]) -> "SelectedColumns":
         """Return some columns and fields within columns as selected."""
         within: dict[int, list[Path]] = {}
         for column, path in nodes:

@@ -103,7 +103,7 @@ def _ready(app: FastAPI) -> FastAPI:
     return app
 
 
-class _Announcing(uvicorn.Server):
+class _AnnouncedServer(uvicorn.Server):
     """A server that announces its address once it listens, also where the port was chosen by the system."""
 
     def __init__(self, config: uvicorn.Config, announce: _Address) -> None:
@@ -117,7 +117,7 @@ class _Announcing(uvicorn.Server):
 
 
 def _one(app: FastAPI, settings: ServerSettings, place: socket.socket, announce: _Address) -> None:
-    server = _Announcing(configuration(app, settings), announce)
+    server = _AnnouncedServer(configuration(app, settings), announce)
     try:
         server.run([place])
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from headwater.cli.main import app
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.store.questions import Bounds, Direction, roots_of
 from headwater.store.questions.answers import Origin
-from headwater.store.questions.lookup.find import Exact
+from headwater.store.questions.lookup.find import ExactName
 from headwater.store.questions.walk.closure import reach
 from tests.archive.conftest import MOMENT, THEN, Both, Named
 from tests.extract.case_file import some
@@ -51,7 +51,7 @@ def upstream(both: Both, ids: list[int], bounds: Bounds) -> dict[Named, tuple[An
     """The roots of each, those that are their own too; of several distances the least."""
     named: dict[Named, tuple[Any, ...]] = {}
     for key in ids:
-        answer = roots_of(both.store, Exact(*both.fields[key]), bounds)
+        answer = roots_of(both.store, ExactName(*both.fields[key]), bounds)
         its_own = [(key, 0, answer.origin)] if answer.origin is not None else []
         for column, far, origin in [*its_own, *((one.column.id, one.distance, one.origin) for one in answer.roots)]:
             one = both.fields[column]

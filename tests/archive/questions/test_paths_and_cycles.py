@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from headwater.archive import Archive, cycles, paths
 from headwater.archive.questions.components import components
 from headwater.cli.main import app
-from headwater.store.questions.lookup.find import Exact
+from headwater.store.questions.lookup.find import ExactName
 from headwater.store.questions.paths import paths_between
 from tests.archive.conftest import Both, Named
 from tests.extract.case_file import some
@@ -79,7 +79,7 @@ def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
     far = [(down[0], key, name) for key in each for name, down in _down(both, key).items()]
     ends = [(both.fields[key], name) for _, key, name in sorted(far, reverse=True)[:40:20]]
     for one, other in some([*ends, ends[0][::-1]], 3):
-        (store,) = paths_between(both.store, Exact(*one), Exact(*other), most=1).paths
+        (store,) = paths_between(both.store, ExactName(*one), ExactName(*other), most=1).paths
         source, target = (_named(end) for end in (store.columns[0], store.columns[-1]))
         steps = _steps(both.archive, one, other)
         assert len(steps) == len(store.steps) > 0
@@ -88,14 +88,14 @@ def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
     stage = next(name for name in both.fields.values() if name[1:] == ("/two", "z"))
     for source in some((5, 1), 2):  # what two was made of had read the stage while the source was in it
         start = (stage[0], f"/source{source}", "a")
-        (path,) = paths_between(both.store, Exact(*start), Exact(*stage), most=1).paths
+        (path,) = paths_between(both.store, ExactName(*start), ExactName(*stage), most=1).paths
         assert [end[1] for _, end in _steps(both.archive, start, stage)] == [
             one.dataset.dataset.name for one in path.columns[1:]
         ]
     first, *others = sorted(both.fields)
     reached = _down(both, first)
     apart = next(both.fields[key] for key in others if both.fields[key] not in reached)
-    if not paths_between(both.store, Exact(*both.fields[first]), Exact(*apart), most=1).paths:
+    if not paths_between(both.store, ExactName(*both.fields[first]), ExactName(*apart), most=1).paths:
         assert _steps(both.archive, both.fields[first], apart) == []
     assert _steps(both.archive, ends[0][0], ends[0][0]) == []
 

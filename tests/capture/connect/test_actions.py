@@ -10,7 +10,7 @@ from headwater.capture.connect.plans import ExplainedPlan, explained_plan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.capture.connect.server import Server
 from headwater.capture.connect.sources import data_sources, source_facts
-from headwater.capture.connect.variables import Immediate, immediate
+from headwater.capture.connect.variables import ExecuteImmediate, immediate
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts
 
@@ -64,13 +64,13 @@ def test_what_would_run_below_explain_is_never_explained() -> None:
     [
         (
             "EXECUTE IMMEDIATE 'a ''b'' ?, ?' USING x, upper(session.`c d`)",
-            Immediate("a 'b' (system.session.`x`), (UPPER(system.session.`c d`))"),
+            ExecuteImmediate("a 'b' (system.session.`x`), (UPPER(system.session.`c d`))"),
         ),
-        ("execute immediate 'a ' 'b' INTO x, session.y;", Immediate("a b", ("x", "session.y"))),
-        ("EXECUTE IMMEDIATE ':a, \\':a\\'' USING (1 AS a)", Immediate("(1), ':a'")),
+        ("execute immediate 'a ' 'b' INTO x, session.y;", ExecuteImmediate("a b", ("x", "session.y"))),
+        ("EXECUTE IMMEDIATE ':a, \\':a\\'' USING (1 AS a)", ExecuteImmediate("(1), ':a'")),
     ],
 )
-def test_the_statement_within_has_the_values_of_using(query: str, expected: Immediate) -> None:
+def test_the_statement_within_has_the_values_of_using(query: str, expected: ExecuteImmediate) -> None:
     assert immediate(query) == expected
 
 

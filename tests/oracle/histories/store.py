@@ -7,7 +7,7 @@ from tests.oracle.rows import TABLES
 
 from headwater.model import ColumnLineage, Dependency, InputField
 from headwater.store import Store
-from headwater.store.questions import Exact, Root, roots_of
+from headwater.store.questions import ExactName, Root, roots_of
 
 
 def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLineage:
@@ -19,7 +19,7 @@ def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLine
     Raises:
         LookupError: every column is a literal.
     """
-    roots = {name: roots_of(store, Exact("file", f"{folder}/out", name)).roots for name in names}
+    roots = {name: roots_of(store, ExactName("file", f"{folder}/out", name)).roots for name in names}
     fields = {name: frozenset(_dependencies(found, rows=False)) for name, found in roots.items()}
     of_rows = [frozenset(_dependencies(roots[name], rows=True)) for name, found in fields.items() if found]
     if not of_rows:

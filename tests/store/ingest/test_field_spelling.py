@@ -14,7 +14,7 @@ from tests.store.conftest import new_store
 
 from headwater.errors import UnknownName
 from headwater.store import Store, open_store
-from headwater.store.questions import UNBOUNDED, Direction, Exact, find_columns, impact_of, roots_of, walk_from
+from headwater.store.questions import UNBOUNDED, Direction, ExactName, find_columns, impact_of, roots_of, walk_from
 
 from .test_pipeline_laws import COLUMNS, NAMES
 
@@ -56,7 +56,7 @@ def closures(store: Store) -> dict[str, Any]:
     """Each column in lower case with its roots and with what depends on it."""
     found: dict[str, Any] = {}
     for one in find_columns(store, "", 1000).found:
-        start = Exact("file", one.column.dataset.dataset.name, one.column.name)
+        start = ExactName("file", one.column.dataset.dataset.name, one.column.name)
         roots = sorted((str(root.column).lower(), root.origin.value) for root in roots_of(store, start).roots)
         impact = impact_of(store, start)
         below = sorted(str(column.column).lower() for of in impact.datasets for column in of.columns)
@@ -108,7 +108,7 @@ def test_names_are_shown_in_the_tables_own_spelling(words: Any, tmp_path: Path) 
                 store.ingest([one])
             shown = {str(one.column) for one in find_columns(store, "mid", 10).found}
             assert shown == {"file:/mid.Id", "file:/mid.Name"}
-            for typed in ("mid.ID", "MID.id", Exact("file", "/mid", "iD")):
+            for typed in ("mid.ID", "MID.id", ExactName("file", "/mid", "iD")):
                 assert str(roots_of(store, typed).column) == "file:/mid.Id"
             [root] = roots_of(store, "gold.k").roots
             assert str(root.column) == "file:/raw.x"
@@ -124,7 +124,7 @@ def test_columns_of_one_event_that_differ_in_case_are_two(words: Any, store: Sto
     assert [str(root.column) for root in roots_of(store, "gold.k").roots] == ["file:/raw.x"]
     assert [str(root.column) for root in roots_of(store, "gold.m").roots] == ["file:/raw.y"]
     with pytest.raises(UnknownName, match=r"no column 'B'"):
-        roots_of(store, Exact("file", "/mid", "B"))
+        roots_of(store, ExactName("file", "/mid", "B"))
 
 
 def test_names_are_compared_as_spark_does_it(words: Any, store: Store) -> None:

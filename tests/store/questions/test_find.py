@@ -55,7 +55,7 @@ def test_a_field_within_a_column_stands_for_the_column(store: Store, words: Any,
     store.ingest([words.run_event("j", baskets)])
     assert column(store, name) == "file:/lake/baskets.items"
     with store.read() as connection:
-        exact = find.Exact("file", "/lake/baskets", "items.tax.rate")
+        exact = find.ExactName("file", "/lake/baskets", "items.tax.rate")
         assert str(find.find(connection, exact)) == str(find.find(connection, name)) == "file:/lake/baskets.items"
     with pytest.raises(UnknownName):
         column(store, "baskets.items.price")

@@ -15,7 +15,7 @@ from headwater.store.questions import (
     Direction,
     EdgeType,
     Evidence,
-    Exact,
+    ExactName,
     Graph,
     compact_from,
     impact_of,
@@ -122,7 +122,7 @@ def test_a_path_says_the_leaves(shop: Store) -> None:
 
 
 def test_a_leaf_has_a_name_a_type_and_a_column(shop: Store) -> None:
-    start = walk_from(shop, Exact("file", "/orders", "ITEMS.tax.Rate")).start
+    start = walk_from(shop, ExactName("file", "/orders", "ITEMS.tax.Rate")).start
     assert (start.name, start.path, start.type) == ("items.tax.rate", ("items", "tax", "rate"), "double")  # type: ignore[union-attr]
     graph = compact_from(shop, "orders.items.tax.rate", Direction.BOTH)
     assert {graph.fields[one] for one in graph.closure.distance} == {

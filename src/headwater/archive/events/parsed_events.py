@@ -54,7 +54,7 @@ STAGED: Mapping[str, Table] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Occurring:
+class EventFeatures:
     """Which rare things occur in events: plans are made without those that do not.
 
     Args:
@@ -74,7 +74,7 @@ class Occurring:
     spelled: bool = True
 
 
-EVERYTHING = Occurring()
+EVERYTHING = EventFeatures()
 _IN_FIELDS = "exists(one.fields, field -> field.name != field.own)"
 _IN_EDGES = "exists(one.edges, edge -> edge.field != edge.own OR edge.input_field != edge.input_own)"
 _OCCURS: Mapping[str, str] = MappingProxyType(
@@ -87,7 +87,7 @@ _OCCURS: Mapping[str, str] = MappingProxyType(
         "spelled": f"exists(schemas, one -> {_IN_FIELDS}) OR exists(shapes, one -> {_IN_FIELDS} OR {_IN_EDGES})",
     }
 )
-"""The conditions of `Occurring`, on an event."""
+"""The conditions of `EventFeatures`, on an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class ParsedEvents:
     events: DataFrame
     shapes: DataFrame
     schemas: DataFrame
-    occurring: Occurring = EVERYTHING
+    occurring: EventFeatures = EVERYTHING
 
     def staged(self) -> dict[str, DataFrame]:
         """The rows of the tables of `STAGED`."""
@@ -146,11 +146,11 @@ class ParsedLines:
         """The events among them without texts, as often as they are there."""
         return self.lean.where(_IS_EVENT)
 
-    def looked_through(self) -> tuple[int, Occurring]:
+    def looked_through(self) -> tuple[int, EventFeatures]:
         """The number of lines, and what occurs in them; by this they are cached."""
         occurs = (sf.coalesce(sf.bool_or(sf.expr(one)), sf.lit(False)).alias(name) for name, one in _OCCURS.items())
         count, *found = self.lean.agg(sf.count("*"), *occurs).first() or (0, *[False] * len(_OCCURS))
-        return count, Occurring(*found)
+        return count, EventFeatures(*found)
 
 
 def parsed_lines(lines: DataFrame, cache: Cache) -> ParsedLines:

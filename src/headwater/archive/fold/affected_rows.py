@@ -30,7 +30,7 @@ _NAME = ("namespace", "name")
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class PreviousState:
     """The state that an update finds: parsed events, their summaries, the meanings of names, and the tables."""
 
     parsed: ParsedEvents
@@ -40,7 +40,7 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Affected:
+class AffectedRows:
     """Frames, and keys by table, of rows that new events touch.
 
     Args:
@@ -65,7 +65,7 @@ class _Runs(NamedTuple):
     states: DataFrame
 
 
-class _Renamed(NamedTuple):
+class _RenamedRows(NamedTuple):
     """Datasets, descriptions and counted lineage with a name that has another meaning than before."""
 
     datasets: DataFrame
@@ -83,11 +83,11 @@ class NewEvents:
         cache: caches frames that are read several times.
     """
 
-    def __init__(self, new: ParsedEvents, before: Before, resolver: Resolver, cache: Cache) -> None:
+    def __init__(self, new: ParsedEvents, before: PreviousState, resolver: Resolver, cache: Cache) -> None:
         self._new, self._before, self._whole = new.union(None), before, new.union(before.parsed)
         self._resolver, self._cache = resolver, cache
 
-    def affected(self, *, names_differ: bool, believe_overwrite: bool) -> Affected | None:
+    def affected(self, *, names_differ: bool, believe_overwrite: bool) -> AffectedRows | None:
         """Find what the new events touch; None where lineage that counted does not any more: anything may hang on it.
 
         Args:
@@ -114,7 +114,7 @@ class NewEvents:
 
     def _folded(
         self, runs: _Runs, added: Summaries, datasets: DataFrame, outputs: list[DataFrame], *, believe_overwrite: bool
-    ) -> Affected:
+    ) -> AffectedRows:
         """The frames of the runs, of datasets and of outputs, and of those that depend on these in turn."""
         summaries = self._before.summaries.union(added)
         described = self._cache(_of(self._resolver.datasets(summaries.descriptions, "at"), datasets))
@@ -137,7 +137,7 @@ class NewEvents:
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")
         keys |= {"fields": datasets, "replacements": every_output, **dict.fromkeys(EDGES, outputs_changed)}
         others = self._before.tables["fields"].join(datasets, "dataset_id", "left_anti")
-        return Affected(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
+        return AffectedRows(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
 
     def _unknown(self, names: DataFrame) -> DataFrame:
         """The names of fields that lineage did not have in this epoch before: most jobs only run again."""
@@ -172,7 +172,7 @@ class NewEvents:
         events = self._before.parsed.events.select("run", "at", "digest", "parent").where("parent IS NOT NULL")
         return parents, events.join(parents, events.parent.run == parents.run, "left_semi")
 
-    def _renamed(self, states: DataFrame) -> _Renamed:
+    def _renamed(self, states: DataFrame) -> _RenamedRows:
         changed = self._cache(changed_meanings(self._before.names, self._resolver.meanings))
         named = changed.select(sf.col("m_namespace").alias("namespace"), sf.col("m_name").alias("name"))
         names = self._found([named], *_NAME)
@@ -182,7 +182,7 @@ class NewEvents:
         mentioned = sf.concat(sf.array(sf.struct(*_NAME)), inputs)
         in_shapes = self._whole.shapes.select("shape", sf.explode(sf.array_distinct(mentioned)).alias("one"))
         shapes = in_shapes.select("shape", "one.*").join(names, [*_NAME], "left_semi").select("shape").distinct()
-        return _Renamed(
+        return _RenamedRows(
             meant_datasets(changed),
             described_in(self._before.parsed.events).join(names, [*_NAME], "left_semi"),
             self._cache(self._lineage(outputs_in(self._whole.events), states, shapes)),

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.cache import Cache
-from headwater.archive.events.parsed_events import EVERYTHING, Occurring, ParsedEvents
+from headwater.archive.events.parsed_events import EVERYTHING, EventFeatures, ParsedEvents
 from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
 from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
 from headwater.archive.names.resolver import Resolver
@@ -28,7 +28,7 @@ class FoldedFrames:
     described: DataFrame
     fields: DataFrame
     jobs: DataFrame
-    occurring: Occurring = EVERYTHING
+    occurring: EventFeatures = EVERYTHING
 
 
 def folded_frames(

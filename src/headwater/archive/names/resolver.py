@@ -8,7 +8,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType
 
 from headwater.archive.cache import Cache
-from headwater.archive.events.parsed_events import EVERYTHING, Occurring
+from headwater.archive.events.parsed_events import EVERYTHING, EventFeatures
 from headwater.archive.events.schema import COUNT, TEXT, columns
 from headwater.archive.names.name_meanings import (
     Cuts,
@@ -213,7 +213,9 @@ class Resolver:
         return self.spark.createDataFrame(rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
 
 
-def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache, occurring: Occurring = EVERYTHING) -> Resolver:
+def name_resolver(
+    spark: SparkSession, events: DataFrame, cache: Cache, occurring: EventFeatures = EVERYTHING
+) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.events.schema.EVENT` has them."""
     if not (occurring.links or occurring.renames or occurring.twins):
         return _no_names(spark)

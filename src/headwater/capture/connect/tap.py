@@ -47,7 +47,7 @@ class _Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ended:
+class _EndedAction:
     action: Action
     began: datetime
     failure: str | None
@@ -112,7 +112,7 @@ class ConnectTap(QueueTap):
 
     def _end_query(self, run: str, began: datetime, failure: str | None) -> None:
         if self._queries.pop(run, None) is not None:
-            stopped = _Ended(Action(command=END_STREAM, run=run), began, failure)
+            stopped = _EndedAction(Action(command=END_STREAM, run=run), began, failure)
             self._ended.put(lambda: [self._row(stopped)])
 
     def _note(self, found: Action | None, began: datetime, failure: str | None, answers: _Answers) -> None:
@@ -123,10 +123,10 @@ class ConnectTap(QueueTap):
         if found is not None and found.command == START_STREAM and answers.query is not None:
             self._queries[answers.query.run] = answers.query
         if found is not None and (found.command or found.unread or self._settings.reads):
-            ended = _Ended(found, began, failure, answers.query)
+            ended = _EndedAction(found, began, failure, answers.query)
             self._put(lambda: [self._row(ended)])
 
-    def _row(self, ended: _Ended) -> ExecutionRow:
+    def _row(self, ended: _EndedAction) -> ExecutionRow:
         row = ExecutionRow("end", next(self._numbers), ended.ended, began=ended.began, failure=ended.failure)
         command = ended.action.command or ended.action.unread
         if command == END_STREAM:

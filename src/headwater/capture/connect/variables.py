@@ -26,7 +26,7 @@ _STRINGS = ("STRING", "RAW_STRING")
 
 
 @dataclass(frozen=True, slots=True)
-class Immediate:
+class ExecuteImmediate:
     """The statement in the string of an ``EXECUTE IMMEDIATE``, and the names of the variables that it fills."""
 
     statement: str
@@ -52,14 +52,14 @@ def is_immediate(statement: str) -> bool:
     return _EXECUTE.search(statement) is not None and bool(_words(statement))
 
 
-def immediate(statement: str) -> Immediate:
+def immediate(statement: str) -> ExecuteImmediate:
     """The parts of an ``EXECUTE IMMEDIATE``.
 
     Raises:
         PlanError: the statement is not written out as a string, or its parts cannot be read.
 
     >>> immediate("EXECUTE IMMEDIATE 'SELECT max(a) FROM t WHERE b > :low' INTO x USING low + 1 AS low")
-    Immediate(statement='SELECT max(a) FROM t WHERE b > (system.session.`low` + 1)', into=('x',))
+    ExecuteImmediate(statement='SELECT max(a) FROM t WHERE b > (system.session.`low` + 1)', into=('x',))
     """
     strings, rest = _parts(_words(statement))
     following = [word.text.upper() for word in rest]
@@ -70,7 +70,7 @@ def immediate(statement: str) -> Immediate:
     into = statement[names[0].start : names[-1].end + 1].rstrip("; ").split(",") if names else ()
     values = statement[rest[using].end + 1 :].strip("; \n") if using < len(rest) else ""
     text = with_parameters("".join(_joined(strings)), *_bound(values))
-    return Immediate(text, tuple(name.strip() for name in into))
+    return ExecuteImmediate(text, tuple(name.strip() for name in into))
 
 
 def _words(statement: str) -> list[Any]:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from headwater.capture.guard import guarded
-from headwater.capture.hooks.rdd_actions import Acting, watched_actions
+from headwater.capture.hooks.rdd_actions import RddActionTap, watched_actions
 from headwater.capture.imports import when_imported
 
 _MAKING = ("checkpoint", "localCheckpoint", "transpose")
@@ -21,7 +21,7 @@ _COMPUTING = (("Correlation", "corr"), ("KolmogorovSmirnovTest", "test"))
 _CALL = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+CALL\b", re.IGNORECASE | re.DOTALL)
 
 
-class Remembering(Acting, Protocol):
+class FrameTap(RddActionTap, Protocol):
     """A tap that reads the plan of a DataFrame whose rows leave it, or that is the answer of a procedure."""
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
@@ -31,7 +31,7 @@ class Remembering(Acting, Protocol):
         """The rows of the RDD are those of the DataFrame as JSON."""
 
 
-def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[], None]:
+def watch_boundaries(tap_of: Callable[[Any], FrameTap | None]) -> Callable[[], None]:
     """Tell taps of checkpoints, RDDs and calls from now on; what is returned puts PySpark's classes back as they were.
 
     ``tap_of`` gives the tap of a SparkContext, None where it is not watched.
@@ -91,7 +91,7 @@ def _session_type() -> Any:
     return SparkSession
 
 
-def _making(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+def _making(original: Any, tap_of: Callable[[Any], FrameTap | None]) -> Any:
     @functools.wraps(original)
     def make(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(self, *args, **kwargs)
@@ -104,13 +104,13 @@ def _making(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
     return make
 
 
-def _computing_in(module: ModuleType, tap_of: Callable[[Any], Remembering | None]) -> dict[tuple[Any, str], Any]:
+def _computing_in(module: ModuleType, tap_of: Callable[[Any], FrameTap | None]) -> dict[tuple[Any, str], Any]:
     """The functions of MLlib that make a DataFrame of a number that the driver computed of a column."""
     kinds = ((getattr(module, kind, None), name) for kind, name in _COMPUTING)
     return {(kind, name): _computing(vars(kind)[name].__func__, tap_of) for kind, name in kinds if kind is not None}
 
 
-def _computing(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+def _computing(original: Any, tap_of: Callable[[Any], FrameTap | None]) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -126,7 +126,7 @@ def _computing(original: Any, tap_of: Callable[[Any], Remembering | None]) -> An
     return staticmethod(compute)
 
 
-def _calling(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+def _calling(original: Any, tap_of: Callable[[Any], FrameTap | None]) -> Any:
     """``spark.sql``: of statements that begin with CALL the answer is looked at."""
 
     @functools.wraps(original)
@@ -142,7 +142,7 @@ def _calling(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
     return sql
 
 
-def _to_json(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+def _to_json(original: Any, tap_of: Callable[[Any], FrameTap | None]) -> Any:
     @functools.wraps(original)
     def to_json(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(self, *args, **kwargs)
@@ -155,7 +155,7 @@ def _to_json(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
     return to_json
 
 
-def _rdd(original: Any, tap_of: Callable[[Any], Remembering | None]) -> property:
+def _rdd(original: Any, tap_of: Callable[[Any], FrameTap | None]) -> property:
     """``rdd`` is a property in 3.5 and cached by the instance in 4.x; it is noted at the first access."""
 
     def rdd(self: Any) -> Any:

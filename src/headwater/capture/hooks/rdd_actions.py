@@ -34,7 +34,7 @@ _LINES, _PAIRS = ("value",), ("key", "value")
 """The columns that ``textFile`` and ``sequenceFile`` read."""
 
 
-class Acting(Protocol):
+class RddActionTap(Protocol):
     """A tap that is handed what happens to RDDs."""
 
     def begin_action(self, action: RddAction) -> int:
@@ -47,7 +47,7 @@ class Acting(Protocol):
         """An RDD will be checkpointed, which cuts off what it depends on."""
 
 
-def watched_actions(tap_of: Callable[[Any], Acting | None]) -> dict[tuple[Any, str], Any]:
+def watched_actions(tap_of: Callable[[Any], RddActionTap | None]) -> dict[tuple[Any, str], Any]:
     """The methods of RDD to be put in the place of PySpark's, by class and name."""
     from pyspark import RDD
 
@@ -55,7 +55,7 @@ def watched_actions(tap_of: Callable[[Any], Acting | None]) -> dict[tuple[Any, s
     return actions | {(RDD, name): _keeping(vars(RDD)[name], tap_of) for name in _CHECKPOINTS}
 
 
-def _keeping(original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:
+def _keeping(original: Any, tap_of: Callable[[Any], RddActionTap | None]) -> Any:
     @functools.wraps(original)
     def checkpoint(self: Any, *args: Any, **kwargs: Any) -> Any:
         done = original(self, *args, **kwargs)
@@ -67,7 +67,7 @@ def _keeping(original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:
     return checkpoint
 
 
-def _watched(name: str, original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:
+def _watched(name: str, original: Any, tap_of: Callable[[Any], RddActionTap | None]) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -101,7 +101,7 @@ def _arguments(signature: inspect.Signature, *args: Any, **kwargs: Any) -> Mappi
         return None
 
 
-def _begun(tap: Acting | None, method: str, rdd: Any, arguments: Mapping[str, Any] | None) -> Ended:
+def _begun(tap: RddActionTap | None, method: str, rdd: Any, arguments: Mapping[str, Any] | None) -> Ended:
     """Hand over that a method begins; what is returned takes its end."""
     if tap is None or arguments is None or not (number := tap.begin_action(_action(method, rdd, arguments))):
         return _not_watched

@@ -6,7 +6,7 @@ one process, and from these to the target.
 
 from headwater.openlineage.delivery.delivery import Delivery, spool_key
 from headwater.openlineage.delivery.outbox import Counts
-from headwater.openlineage.delivery.spool import Fate, Sent
+from headwater.openlineage.delivery.spool import DeliveryOutcome, DeliveryResult
 from headwater.openlineage.delivery.targets import (
     ClientTarget,
     FileTarget,
@@ -24,9 +24,9 @@ __all__ = [
     "ClientTarget",
     "Counts",
     "Delivery",
-    "Fate",
+    "DeliveryOutcome",
+    "DeliveryResult",
     "FileTarget",
-    "Sent",
     "SinkTarget",
     "Target",
     "UnusableTarget",

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.openlineage.delivery.spool import Fate, Sent, Spool
+from headwater.openlineage.delivery.spool import DeliveryOutcome, DeliveryResult, Spool
 from headwater.openlineage.delivery.targets import Target
 from headwater.redaction import redact
 
@@ -151,11 +151,11 @@ class Outbox:
         everything = True
         while self._unkept:
             line, error = self._unkept.popleft()
-            sent = self._send(line) if reachable else Sent(Fate.UNAVAILABLE)
-            if sent.fate is Fate.UNAVAILABLE:
+            sent = self._send(line) if reachable else DeliveryResult(DeliveryOutcome.UNAVAILABLE)
+            if sent.fate is DeliveryOutcome.UNAVAILABLE:
                 reachable = everything = False
                 self._spool.lose(error)
-            elif sent.fate is Fate.REJECTED:
+            elif sent.fate is DeliveryOutcome.REJECTED:
                 self._spool.reject(line, sent.reason)
         return everything
 
@@ -173,18 +173,18 @@ class Outbox:
     def _resting(self) -> bool:
         return time.monotonic() < self._awake_at
 
-    def _send(self, line: str) -> Sent:
+    def _send(self, line: str) -> DeliveryResult:
         sent = self._target.send(line)
-        if sent.fate is Fate.UNAVAILABLE:
+        if sent.fate is DeliveryOutcome.UNAVAILABLE:
             self._sleep(sent.reason)
         else:
             if self._away:
                 _log.info("Lineage events can go to %s again; those that were kept follow.", self.name)
             self._away = False
             self._rest, self._awake_at = self._shortest_rest, 0.0
-        self._delivered += sent.fate is Fate.DELIVERED
-        self._rejected += sent.fate is Fate.REJECTED
-        if sent.fate is Fate.REJECTED:
+        self._delivered += sent.fate is DeliveryOutcome.DELIVERED
+        self._rejected += sent.fate is DeliveryOutcome.REJECTED
+        if sent.fate is DeliveryOutcome.REJECTED:
             _log.warning("%s refused an event (%s); it is kept in rejected.ndjson.", self.name, sent.reason)
         return sent
 

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 MAX_BYTES = 256 * 1024 * 1024
 
 
-class Fate(Enum):
+class DeliveryOutcome(Enum):
     """The outcome of an event that was handed to its back end."""
 
     DELIVERED = "delivered"
@@ -32,10 +32,10 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class DeliveryResult:
     """The fate of one event, and the reason when it is not DELIVERED: never with a secret in it."""
 
-    fate: Fate
+    fate: DeliveryOutcome
     reason: str = ""
 
 
@@ -88,7 +88,7 @@ class Spool:
             return error
         return None
 
-    def drain(self, send: Callable[[str], Sent], enough: Callable[[], bool] = lambda: False) -> bool:
+    def drain(self, send: Callable[[str], DeliveryResult], enough: Callable[[], bool] = lambda: False) -> bool:
         """Send what is kept, oldest first, until one is UNAVAILABLE or ``enough`` says so; True when nothing is left.
 
         What was sent is sent again only when the process dies in between.
@@ -178,7 +178,7 @@ class Spool:
                 self._own = LockedFile.waiting_for(path)
         return self._own
 
-    def _drain_file(self, path: Path, send: Callable[[str], Sent], enough: Callable[[], bool]) -> bool:
+    def _drain_file(self, path: Path, send: Callable[[str], DeliveryResult], enough: Callable[[], bool]) -> bool:
         with self._lock:
             file = self._own if self._own and self._own.path == path else LockedFile.if_free(path)
             self._open = file
@@ -195,7 +195,7 @@ class Spool:
                 if file is not self._own:
                     file.close()
 
-    def _emptied(self, file: LockedFile, send: Callable[[str], Sent], enough: Callable[[], bool]) -> bool:
+    def _emptied(self, file: LockedFile, send: Callable[[str], DeliveryResult], enough: Callable[[], bool]) -> bool:
         """Send the lines of a file, and remove it after the last; the lock is free while a line is sent."""
         while True:
             with self._lock:
@@ -204,16 +204,16 @@ class Spool:
                     file.remove()
                     self._own = None if file is self._own else self._own
                     return True
-            if enough() or self._send(send, line).fate is Fate.UNAVAILABLE:
+            if enough() or self._send(send, line).fate is DeliveryOutcome.UNAVAILABLE:
                 self.drop_acknowledged()
                 return False
             with self._lock:
                 file.acknowledge(line)
 
-    def _send(self, send: Callable[[str], Sent], data: bytes) -> Sent:
+    def _send(self, send: Callable[[str], DeliveryResult], data: bytes) -> DeliveryResult:
         line = data.decode("utf-8", "replace").strip()
-        sent = send(line) if line else Sent(Fate.DELIVERED)
-        if sent.fate is Fate.REJECTED:
+        sent = send(line) if line else DeliveryResult(DeliveryOutcome.DELIVERED)
+        if sent.fate is DeliveryOutcome.REJECTED:
             self.reject(line, sent.reason)
         return sent
 

@@ -28,7 +28,7 @@ from headwater.openlineage.delivery.back_ends import (
     require_kafka_acknowledgement,
     status_of,
 )
-from headwater.openlineage.delivery.spool import Fate, Sent
+from headwater.openlineage.delivery.spool import DeliveryOutcome, DeliveryResult
 from headwater.openlineage.writing.events import read_event
 from headwater.redaction import redact
 
@@ -57,7 +57,7 @@ class Target(Protocol):
     name: str
     address: str
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """Hand over one event, a line of JSON, and say what became of it."""
 
     def close(self) -> None:
@@ -72,17 +72,17 @@ class FileTarget:
         self.address = str(path)
         self._path = path
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """DELIVERED once the whole line is in the file."""
         data = line.encode("utf-8", "backslashreplace") + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab", buffering=0) as file:
                 if file.write(data) != len(data):
-                    return Sent(Fate.UNAVAILABLE, f"the disk of {self._path} is full")
+                    return DeliveryResult(DeliveryOutcome.UNAVAILABLE, f"the disk of {self._path} is full")
         except OSError as error:
-            return Sent(Fate.UNAVAILABLE, f"{self._path} cannot be written: {error.strerror}")
-        return Sent(Fate.DELIVERED)
+            return DeliveryResult(DeliveryOutcome.UNAVAILABLE, f"{self._path} cannot be written: {error.strerror}")
+        return DeliveryResult(DeliveryOutcome.DELIVERED)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -96,13 +96,13 @@ class SinkTarget:
         self.address = address
         self._sink = sink
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """DELIVERED once the function returns."""
         try:
             self._sink(line)
         except Exception as error:
-            return Sent(_fate(error), _reason(error))
-        return Sent(Fate.DELIVERED)
+            return DeliveryResult(_fate(error), _reason(error))
+        return DeliveryResult(DeliveryOutcome.DELIVERED)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -116,9 +116,9 @@ class UnusableTarget:
         self.address = ""
         self._reason = reason
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """UNAVAILABLE, with what is wrong."""
-        return Sent(Fate.UNAVAILABLE, self._reason)
+        return DeliveryResult(DeliveryOutcome.UNAVAILABLE, self._reason)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -132,18 +132,20 @@ class ClientTarget:
         self.address = address
         self._client = client
 
-    def send(self, line: str) -> Sent:
+    def send(self, line: str) -> DeliveryResult:
         """DELIVERED once the transport took it; asynchronous transports take everything."""
         try:
             event = read_event(line)
         except EventError as error:
-            return Sent(Fate.REJECTED, _reason(error))
+            return DeliveryResult(DeliveryOutcome.REJECTED, _reason(error))
         try:
             self._client.emit(event)
         except Exception as error:
             # A URL that no request can be made of is a ValueError: it is not the event that is wrong.
-            return Sent(Fate.UNAVAILABLE if isinstance(error, ValueError) else _fate(error), _reason(error))
-        return Sent(Fate.DELIVERED)
+            return DeliveryResult(
+                DeliveryOutcome.UNAVAILABLE if isinstance(error, ValueError) else _fate(error), _reason(error)
+            )
+        return DeliveryResult(DeliveryOutcome.DELIVERED)
 
     def close(self) -> None:
         """Close the transport, waiting a little for what it still sends."""
@@ -286,14 +288,14 @@ def _environment_kept() -> Iterator[None]:
                 del os.environ[name]
 
 
-def _fate(error: Exception) -> Fate:
+def _fate(error: Exception) -> DeliveryOutcome:
     if status_of(error) is not None:
-        return Fate.REJECTED if is_final(error) else Fate.UNAVAILABLE
+        return DeliveryOutcome.REJECTED if is_final(error) else DeliveryOutcome.UNAVAILABLE
     if isinstance(error, OSError):  # all that requests raises is one
-        return Fate.UNAVAILABLE
+        return DeliveryOutcome.UNAVAILABLE
     # An event that cannot be written down will not be better next time, and would hold up all behind it.
     unwritable = isinstance(error, EventError | TypeError | ValueError | LookupError | AttributeError)
-    return Fate.REJECTED if unwritable else Fate.UNAVAILABLE
+    return DeliveryOutcome.REJECTED if unwritable else DeliveryOutcome.UNAVAILABLE
 
 
 def _reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ from headwater.errors import QuestionError
 from headwater.model import Subtype
 from headwater.server.settings import ServerSettings
 from headwater.store import Store
-from headwater.store.questions import Bounds, EdgeType, Exact, Name, moment_of
+from headwater.store.questions import Bounds, EdgeType, ExactName, Name, moment_of
 
 Kind = Literal["DIRECT", "INDIRECT"]
 Drawn = Literal["json", "csv", "mermaid", "dot", "graphml"]
@@ -56,7 +56,7 @@ class NameParams(QueryParams):
         """
         exact = self.namespace is not None and self.dataset is not None
         if exact and self.column is None:
-            return Exact(self.namespace or "", self.dataset or "", self.field or "")
+            return ExactName(self.namespace or "", self.dataset or "", self.field or "")
         if self.column is None or self.namespace is not None or self.dataset is not None or self.field is not None:
             raise QuestionError("Expected either column=…, or namespace=…&dataset=…, with &field=… for a column.")
         return self.column

@@ -14,7 +14,7 @@ from headwater.model.time import iso
 from headwater.policies.assignments import TaggedName, add_tag, remove_tag, tagged_names
 from headwater.policies.documents import of_tag_path
 from headwater.policies.flows import Flows
-from headwater.policies.selectors import Selected
+from headwater.policies.selectors import SelectedColumns
 from headwater.policies.tag_file import TagName
 from headwater.server.auth.access import Scope, require_namespace
 from headwater.server.columns.query_params import AsOfParams, NameParams
@@ -22,7 +22,7 @@ from headwater.server.columns.replies import LineageQuestion, Reply, answered, j
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start
 from headwater.server.openapi import Schema
 from headwater.server.server import Writer
-from headwater.store.questions import Column, Exact, names
+from headwater.store.questions import Column, ExactName, names
 from headwater.store.questions.lookup.find import find, within
 from headwater.store.questions.walk.tag_walk import Arriving
 
@@ -48,9 +48,9 @@ class Place(BaseModel):
     tag: str = _TAG
 
     @property
-    def name(self) -> Exact:
+    def name(self) -> ExactName:
         """The name of what has the tag."""
-        return Exact(self.namespace, self.dataset, self.field)
+        return ExactName(self.namespace, self.dataset, self.field)
 
 
 class NewTag(Place):
@@ -188,7 +188,7 @@ def arriving(query: Annotated[ArrivingParameters, Query()], question: LineageQue
     with question.store.read() as connection:
         about = find(connection, query.name(), sees=question.sees, nested=True)
         columns = [about] if isinstance(about, Column) else names.current_columns(connection, about)
-        around = Selected.of(one.node for one in columns).has
+        around = SelectedColumns.of(one.node for one in columns).has
         flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
         found = [one for tag in flows.tags for one in flows.paths(tag, tuple(Arriving), around)]
     shown = [of_tag_path(question.redacted(one)) for one in found]

@@ -30,7 +30,7 @@ _NAMED = re.compile(r"events-\d+-(?P<last>\d+)\.ndjson\.(?P<packing>gz|zst)")
 Progress = Callable[[int, int], None]
 
 
-class Exported(NamedTuple):
+class ExportReport(NamedTuple):
     """How many events were written, in how many files."""
 
     events: int
@@ -46,7 +46,7 @@ class _Line(NamedTuple):
 
 def export(
     store: Store, folder: Path, *, packing: str, size: int, progress: Progress = lambda done, all: None
-) -> Exported:
+) -> ExportReport:
     """Writes the events of a store into a folder: all of them, or those behind the last one that is there.
 
     Args:
@@ -97,7 +97,7 @@ def _packing(name: str) -> _Packing:
     )
 
 
-def _export(store: Store, folder: Path, packing: _Packing, size: int, progress: Progress) -> Exported:
+def _export(store: Store, folder: Path, packing: _Packing, size: int, progress: Progress) -> ExportReport:
     last = _last_event(store)
     lines = _lines(store, _written_before(store, folder, last), last)
     line = next(lines, None)
@@ -109,7 +109,7 @@ def _export(store: Store, folder: Path, packing: _Packing, size: int, progress: 
         os.replace(begun, folder / _NAME.format(first=line.event, last=done.last, packing=packing.name))
         line, events, files = done.following, events + done.events, files + 1
         progress(done.last, last)
-    return Exported(events, files)
+    return ExportReport(events, files)
 
 
 class _Done(NamedTuple):

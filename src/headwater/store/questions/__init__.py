@@ -66,7 +66,7 @@ from headwater.store.questions.lists.versions import ColumnChanges as ColumnChan
 from headwater.store.questions.lists.versions import ListedVersion as ListedVersion
 from headwater.store.questions.lists.versions import VersionPage as VersionPage
 from headwater.store.questions.lists.versions import version_page as version_page
-from headwater.store.questions.lookup.find import Exact as Exact
+from headwater.store.questions.lookup.find import ExactName as ExactName
 from headwater.store.questions.lookup.find import Name as Name
 from headwater.store.questions.moments import moment_of as moment_of
 from headwater.store.questions.moments import state_of as state_of

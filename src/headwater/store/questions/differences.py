@@ -44,7 +44,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Then:
+class _LinksAtMoment:
     """The links of a moment."""
 
     links: tuple[Link, ...]
@@ -104,11 +104,11 @@ def difference_of_job(
         return replace(found, columns=columns)
 
 
-def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds) -> _Then:
+def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds) -> _LinksAtMoment:
     if isinstance(about, KnownDataset):
         return _into(connection, [about.id], bounds)
     closure = walk(connection, [about.id], Direction.UP, bounds)
-    return _Then(closure.links, closure.truncated)
+    return _LinksAtMoment(closure.links, closure.truncated)
 
 
 def _columns(connection: Connection, about: Column | KnownDataset, before: int, after: int | None) -> ColumnChanges:
@@ -123,20 +123,20 @@ def _columns(connection: Connection, about: Column | KnownDataset, before: int, 
     )
 
 
-def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _Then:
+def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _LinksAtMoment:
     """The links into whole datasets and all of their columns."""
     into, field = list(datasets), schema.field
     question = select(field.c.id)
     of_datasets = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
     fields, edges = [row.id for row in of_datasets], edges_within(connection, bounds)
     rows = [*edges.of_fields(Direction.UP, fields).links, *edges.of_datasets(Direction.UP, into).links]
-    return _Then(tuple(map(Link._make, rows)))
+    return _LinksAtMoment(tuple(map(Link._make, rows)))
 
 
 def _compared(
     connection: Connection,
     about: Column | KnownDataset | Job,
-    then: tuple[_Then, _Then],
+    then: tuple[_LinksAtMoment, _LinksAtMoment],
     moments: tuple[int, int | None],
 ) -> Difference:
     before, after = then
@@ -153,7 +153,7 @@ def _compared(
     )
 
 
-def _hops(connection: Connection, then: _Then, wanted: Iterable[Ends], at: int | None) -> Mapping[Ends, Hop]:
+def _hops(connection: Connection, then: _LinksAtMoment, wanted: Iterable[Ends], at: int | None) -> Mapping[Ends, Hop]:
     ends = set(wanted)
     links = [link for link in then.links if (link.input, link.output, link.job) in ends]
     nodes = {node for link in links for node in (link.input, link.output) if node > 0}

@@ -35,7 +35,7 @@ from headwater.store.questions.walk.path_transformations import Steps, only_indi
 from headwater.store.store import Store
 
 
-class Walked(NamedTuple):
+class WalkSummary(NamedTuple):
     """Where a walk began, what it reached, and the transformations on its links."""
 
     start: Column | KnownDataset
@@ -43,7 +43,7 @@ class Walked(NamedTuple):
     transformations: dict[int, Transformation]
 
 
-def walked(connection: Connection, name: Name, direction: Direction, bounds: Bounds) -> Walked:
+def walked(connection: Connection, name: Name, direction: Direction, bounds: Bounds) -> WalkSummary:
     """Walks from a column, or from every column of a dataset.
 
     Raises:
@@ -51,7 +51,7 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
     """
     start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
     closure = closure_at(connection, start, direction, bounds)
-    return Walked(start, closure, _transformations(connection, closure))
+    return WalkSummary(start, closure, _transformations(connection, closure))
 
 
 def _transformations(connection: Connection, closure: Closure) -> dict[int, Transformation]:
@@ -224,7 +224,7 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
 
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
-    called = names.NamesThen(connection, at)
+    called = names.NamesAtMoment(connection, at)
     owners, present, nodes = closure.dataset_of, closure.name_of, closure.nodes
     then = {one: present[one] for one in closure.distance}
     if called.renames:

@@ -41,7 +41,7 @@ _NONE_MADE: Mapping[int, Transformation] = {}
 _DECLARED = Lookup(select(schema.symlink.c.other_id), schema.symlink.c.other_id)
 
 
-class _Named(NamedTuple):
+class _DatasetName(NamedTuple):
     """A name that a dataset goes by, or went by."""
 
     id: int
@@ -57,12 +57,12 @@ def datasets(connection: Connection, ids: Collection[int], at: int | None = None
     for row in _DATASETS.bare(connection, ids):
         by_id[row[0]].append(row)
     found: dict[int, KnownDataset] = {}
-    named: dict[int, list[_Named]] = {}
+    named: dict[int, list[_DatasetName]] = {}
     for id_, rows in by_id.items():
         shown = rows[0][1:3]
         found[id_] = KnownDataset(Dataset(*shown), (), id_)
         if len(rows) > 1 or shown != rows[0][4:6]:  # as few
-            named[id_] = [_Named(*row[3:]) for row in rows if row[3] is not None]
+            named[id_] = [_DatasetName(*row[3:]) for row in rows if row[3] is not None]
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
     return found | {id_: _known(found[id_], names, declared) for id_, names in then.items()}
@@ -77,7 +77,7 @@ def columns(
         return {one: within(known[nodes[one][0]], nodes[one], one) if one in nodes else known[one] for one in ids}
     rows = _FIELDS.bare(connection, ids)
     owners = datasets(connection, {dataset for _, dataset, *_ in rows}, at)
-    called = NamesThen(connection, at)
+    called = NamesAtMoment(connection, at)
     return {id_: Column(owners[dataset], called(dataset, name), kind, id_) for id_, dataset, name, kind in rows}
 
 
@@ -93,7 +93,7 @@ def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = N
     fields = _FIELDS_OF if sight_of(connection) is None else _DESCRIBED_FIELDS_OF
     rows = fields.bare(connection, [dataset.id])
     ordered = sorted(rows, key=lambda row: (row[3] is None, row[3] or 0, row[1]))
-    called, owner = NamesThen(connection, at), dataset.id
+    called, owner = NamesAtMoment(connection, at), dataset.id
     then = [row for row in ordered if called.had(owner, row[1])]
     return [Column(dataset, called(owner, name), kind, id_) for id_, name, kind, _ in then]
 
@@ -107,7 +107,7 @@ def current_columns(connection: Connection, dataset: KnownDataset) -> list[Colum
     return [one for one in columns_of(connection, dataset) if one.id not in ended]
 
 
-class NamesThen:
+class NamesAtMoment:
     """The names of fields at a moment; None is now."""
 
     def __init__(self, connection: Connection, at: int | None) -> None:
@@ -166,7 +166,7 @@ def transformations(
     return stored | {id_: one for id_, one in made.items() if id_ in ids}
 
 
-def _names_at(rows: list[_Named], at: int | None) -> list[_Named]:
+def _names_at(rows: list[_DatasetName], at: int | None) -> list[_DatasetName]:
     """The names that a dataset had at a moment; those before or after it where it had none."""
     moment = FOREVER - 1 if at is None else at
     then = [row for row in rows if row.since <= moment < row.until]
@@ -181,7 +181,7 @@ def _declared(connection: Connection, names: list[int]) -> set[int]:
     return {other for (other,) in _DECLARED.bare(connection, names)} if names else set()
 
 
-def _known(of: KnownDataset, names: Sequence[_Named], declared: Collection[int]) -> KnownDataset:
+def _known(of: KnownDataset, names: Sequence[_DatasetName], declared: Collection[int]) -> KnownDataset:
     """A dataset by the name that it goes by, or went by."""
     shown, then = of.dataset, {Dataset(one.namespace, one.name): one.id for one in names}
     if then and shown not in then:

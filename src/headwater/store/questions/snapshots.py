@@ -135,7 +135,7 @@ def _shown(dataset: KnownDataset, same: Mapping[Dataset, str]) -> str:
 
 def _fields(connection: Connection, at: int | None, shown: Mapping[int, str]) -> dict[int, ColumnName]:
     """The columns by id; one that was dropped is still called what it was, unless another is called so now."""
-    called, own = names.NamesThen(connection, at), schema.field.c
+    called, own = names.NamesAtMoment(connection, at), schema.field.c
     rows = connection.execute(select(own.id, own.dataset_id, own.name))
     found = {id_: ColumnName(shown[of], called(of, name)) for id_, of, name in rows if of in shown}
     taken = {*found.values()}

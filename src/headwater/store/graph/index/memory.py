@@ -20,17 +20,17 @@ Reading = Callable[[], AbstractContextManager[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedEdges:
     """The current edges at a state of the store: those into fields, and those into whole datasets."""
 
     version: Version
     fields: EdgeArrays
     datasets: EdgeArrays
 
-    def after(self, connection: Connection, changed: set[Pair], version: Version) -> "Known":
+    def after(self, connection: Connection, changed: set[Pair], version: Version) -> "IndexedEdges":
         """The edges at a later state, to which those of some pairs changed."""
         fields, datasets = (read_some(connection, tables, changed) for tables in (FIELD_EDGES, DATASET_EDGES))
-        return Known(version, self.fields.after(changed, fields), self.datasets.after(changed, datasets))
+        return IndexedEdges(version, self.fields.after(changed, fields), self.datasets.after(changed, datasets))
 
     @property
     def worn(self) -> bool:
@@ -48,14 +48,14 @@ class EdgeIndex:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._lock = threading.Lock()
-        self._known: Known | None = None
+        self._known: IndexedEdges | None = None
         self._past: deque[Version] = deque(maxlen=_REMEMBERED)
         self.derived: dict[Any, Any] = {}
         """Results that are worked out of these edges, by whoever keeps them here; they go when the edges do."""
         self._closed = threading.Event()
         self._builder = self._started()
 
-    def at(self, connection: Connection, version: Version | None = None) -> Known | None:
+    def at(self, connection: Connection, version: Version | None = None) -> IndexedEdges | None:
         """The edges exactly as a connection sees them, whose version may be known; None to ask the database."""
         if self._known is None and self._builder.is_alive():
             return None
@@ -99,4 +99,4 @@ class EdgeIndex:
             return  # the next question begins again
         with self._lock:
             if not self._closed.is_set():
-                self._known = Known(version, fields, datasets)
+                self._known = IndexedEdges(version, fields, datasets)

@@ -19,7 +19,7 @@ from headwater.store.questions.lookup.typed_names import (
     ENDING,
     FOLDED_ENDING,
     FOLDED_WHOLE,
-    Typed,
+    TypedName,
     fit,
     like,
     near_names,
@@ -37,7 +37,7 @@ _MEANINGS = _MEANINGS.where(or_(_NAME.c.key == _KEY, _NAME.c.first_key == _KEY))
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class ExactName:
     """The whole name of a dataset, or of a column of it."""
 
     namespace: str
@@ -45,12 +45,12 @@ class Exact:
     field: str = ""
 
 
-Name = str | Exact
+Name = str | ExactName
 """The name of a column or dataset to find: an ending as people type it, or a whole name."""
 
 
 def find_exact(
-    connection: Connection, name: Exact, at: int | None = None, *, nested: bool = False
+    connection: Connection, name: ExactName, at: int | None = None, *, nested: bool = False
 ) -> Column | KnownDataset:
     """The dataset or column of that whole name, now or at a moment; a symlink is a name too.
 
@@ -76,7 +76,7 @@ def find_exact(
     raise UnknownName(f"Dataset {_shown(name)} has no column {name.field[:200]!r}.{_near(columns, name.field)}")
 
 
-def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDataset:
+def _dataset(connection: Connection, name: ExactName, at: int | None) -> KnownDataset:
     meanings = _MEANINGS
     if sight_of(connection) is not None:
         meanings = meanings.where(described_datasets(connection, _NAME.c.dataset_id))
@@ -105,7 +105,7 @@ def _near(columns: list[Column], field: str) -> str:
     return f" Near: {', '.join(near)}." if near else " Search for it, or name another."
 
 
-def _shown(name: Exact) -> str:
+def _shown(name: ExactName) -> str:
     return repr(str(Dataset(name.namespace[:200], name.dataset[:200])))
 
 
@@ -117,7 +117,7 @@ _SHOWN = 10
 _SHOWN_TEXT = 200
 _MOST_SPLITS = 4
 _MOST = 1_000
-Found = TypeVar("Found", bound=Column | KnownDataset)
+Entity = TypeVar("Entity", bound=Column | KnownDataset)
 Ranks = dict[int, int]
 """How well each id fits, 0 best."""
 
@@ -137,7 +137,7 @@ def find_column(
         UnknownName: there is none; the message lists near ones.
         AmbiguousName: there are several; the message lists them.
     """
-    if isinstance(name, Exact):
+    if isinstance(name, ExactName):
         return _column(find(connection, name, at, sees, nested=nested))
     found = names.columns(connection, _best(_columns(connection, typed(name), at, sees)), at)
     found = found or _columns_around(connection, typed(name), at, sees, nested=nested)
@@ -148,7 +148,7 @@ def find(
     connection: Connection, name: Name, at: int | None = None, sees: Sees = None, *, nested: bool = False
 ) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
-    if isinstance(name, Exact):
+    if isinstance(name, ExactName):
         if sees is not None and not sees(name.namespace):
             raise UnknownName("No dataset that you may see has that name.")
         return find_exact(connection, name, at, nested=nested)
@@ -162,7 +162,7 @@ def find(
 
 
 def _columns_around(
-    connection: Connection, name: Typed, at: int | None, sees: Sees, *, nested: bool
+    connection: Connection, name: TypedName, at: int | None, sees: Sees, *, nested: bool
 ) -> dict[int, Column]:
     """The columns in whose type a name's last parts are a field; or these fields."""
     for column, path in name.fields_within():
@@ -189,7 +189,7 @@ def _best(ranks: Ranks, best: int | None = None) -> list[int]:
     return [key for key, rank in ranks.items() if rank == wanted]
 
 
-def _only(found: Mapping[int, Found]) -> Found:
+def _only(found: Mapping[int, Entity]) -> Entity:
     return next(iter(found.values()))
 
 
@@ -214,7 +214,7 @@ def _latest(connection: Connection, question: Select[Any], at: int | None, sees:
     return list({(row.namespace, row.name, getattr(row, "field", "")): row for row in rows}.values())
 
 
-def _columns(connection: Connection, name: Typed, at: int | None, sees: Sees) -> Ranks:
+def _columns(connection: Connection, name: TypedName, at: int | None, sees: Sees) -> Ranks:
     if at is not None:
         return _columns_then(connection, name, at, sees) or _columns_anywhere(connection, name.text, sees)
     ranks: Ranks = {}
@@ -225,10 +225,10 @@ def _columns(connection: Connection, name: Typed, at: int | None, sees: Sees) ->
     return ranks or _columns_anywhere(connection, name.text, sees)
 
 
-def _columns_then(connection: Connection, name: Typed, at: int, sees: Sees) -> Ranks:
+def _columns_then(connection: Connection, name: TypedName, at: int, sees: Sees) -> Ranks:
     """Columns by what they, and their datasets, were called at a moment."""
     ranks: Ranks = {}
-    called = names.NamesThen(connection, at)
+    called = names.NamesAtMoment(connection, at)
     for ending, field in name.splits():
         same = or_(_FIELD.c.folded_key == key_of(field.casefold()), _FIELD.c.dataset_id.in_(list(called.renames)))
         for row in _latest(connection, _NAMED_FIELDS.where(same, _ends_in(ending)), at, sees):
@@ -290,7 +290,7 @@ def _refuse(connection: Connection, name: str, kind: str, found: Mapping[int, Co
     raise UnknownName(f"No {kind} of the store ends in {_short(name)!r}. {known}")
 
 
-def _refuse_unlike(connection: Connection, name: Typed) -> None:
+def _refuse_unlike(connection: Connection, name: TypedName) -> None:
     """Where the name begins as that of one dataset, and no column of it is like the rest, say which it has."""
     for ending, field in islice(name.splits(), _MOST_SPLITS):
         owners = _best(_datasets(connection, ending, None, sight_of(connection)))

@@ -24,7 +24,7 @@ WHOLE, ENDING, FOLDED_WHOLE, FOLDED_ENDING = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedName:
     """A typed name without its backticks; ``cuts`` are where a separator stands outside of them."""
 
     text: str
@@ -34,7 +34,7 @@ class Typed:
         """Every way to take it as a dataset and a field; the shortest field first."""
         return ((self.text[:cut], self.text[cut + 1 :]) for cut in reversed(self.cuts) if 0 < cut < len(self.text) - 1)
 
-    def fields_within(self) -> Iterator[tuple["Typed", list[str]]]:
+    def fields_within(self) -> Iterator[tuple["TypedName", list[str]]]:
         """The ways to take it as a column and a path of at most five fields within, the shortest path first.
 
         >>> [(column.text, path) for column, path in typed("orders.items.price").fields_within()]
@@ -44,10 +44,10 @@ class Typed:
             return
         for place in reversed(range(len(self.cuts))[-_MOST_WITHIN:]):
             cuts = (*self.cuts[place:], len(self.text))
-            yield Typed(self.text[: cuts[0]], self.cuts[:place]), [self.text[a + 1 : b] for a, b in pairwise(cuts)]
+            yield TypedName(self.text[: cuts[0]], self.cuts[:place]), [self.text[a + 1 : b] for a, b in pairwise(cuts)]
 
 
-def typed(name: str) -> Typed:
+def typed(name: str) -> TypedName:
     """Reads a typed name.
 
     >>> list(typed("gold.`odd.table`.`a b`").splits())
@@ -58,7 +58,7 @@ def typed(name: str) -> Typed:
         if piece["separator"]:
             cuts.append(len(text))
         text += piece[0] if piece["quoted"] is None else piece["quoted"].replace("``", "`")
-    return Typed(text, tuple(cuts))
+    return TypedName(text, tuple(cuts))
 
 
 def tail(ending: str) -> str:
@@ -98,7 +98,7 @@ _SPLITS = 3  # places where a typed name is taken apart
 _MOST = 5
 
 
-def near_names(connection: Connection, name: Typed) -> list[str]:
+def near_names(connection: Connection, name: TypedName) -> list[str]:
     """Endings of known names that look like a typed one, at most five."""
     if len(name.text) > _LONGEST:
         return []

@@ -19,7 +19,7 @@ from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Node, Sides
-from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
+from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Link, LinkEnds, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import PastSteps, past_steps
 from headwater.store.read_model.fields import replaced_datasets
@@ -237,7 +237,7 @@ class _Walker:
                 found = self.edges.seen(found)
             self.past.update(found)
             known = set(self.rows)
-            new = Found.of([row for row in found if row not in known], self.direction)
+            new = LinkEnds.of([row for row in found if row not in known], self.direction)
             new = self._in_namespaces(new) if self.bounds.namespaces else new
             level = 1 + min((self.distance.get(row[1], 0) for row in new.links), default=0)
             if new.links and self.bounds.depth is not None and level > self.bounds.depth:
@@ -290,11 +290,11 @@ class _Walker:
         self.distance |= dict.fromkeys(new, level)
         return new
 
-    def _found(self, frontier: Collection[int]) -> Found:
+    def _found(self, frontier: Collection[int]) -> LinkEnds:
         found = self.edges.of_fields(self.direction, frontier)
         if self.edges.whole:
             of_datasets = self.edges.of_datasets(self.direction, self._near(frontier))
-            found = Found(found.ends + of_datasets.ends, found.links + of_datasets.links)
+            found = LinkEnds(found.ends + of_datasets.ends, found.links + of_datasets.links)
         return self._in_namespaces(found) if self.bounds.namespaces else found
 
     def _near(self, frontier: Collection[int]) -> Collection[int]:
@@ -303,7 +303,7 @@ class _Walker:
             return frontier
         return self._new_datasets({*self.rows_of, *self.owners(frontier).values()})
 
-    def _in_namespaces(self, found: Found) -> Found:
+    def _in_namespaces(self, found: LinkEnds) -> LinkEnds:
         """The condition that an edge leads to one of the namespaces of the bounds."""
         ends = set(found.ends)
         dataset_of = self.owners([one for one in ends if one > 0]) | {one: -one for one in ends if one < 0}

@@ -28,7 +28,7 @@ from headwater.store.sql.databases import Lookup, column_texts
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.arrays import EdgeArrays
-    from headwater.store.graph.index.memory import Known
+    from headwater.store.graph.index.memory import IndexedEdges
 
 _TRANSFORMATION = schema.transformation
 _FIELD = schema.field
@@ -50,22 +50,22 @@ Row = tuple[int, ...]
 """A link as a plain tuple."""
 
 
-class Found(NamedTuple):
+class LinkEnds(NamedTuple):
     """The far ends of links, and the links themselves, which are left out where only ends are needed."""
 
     ends: list[int]
     links: list[Row]
 
     @classmethod
-    def of(cls, links: list[Row], direction: Direction) -> "Found":
+    def of(cls, links: list[Row], direction: Direction) -> "LinkEnds":
         """Links, and their far ends."""
         end = 0 if direction is Direction.UP else 1
         return cls([link[end] for link in links], links)
 
-    def leading_to(self, wanted: Container[int]) -> "Found":
+    def leading_to(self, wanted: Container[int]) -> "LinkEnds":
         """The edges at some ends."""
         links = [link for link, end in zip(self.links, self.ends, strict=False) if end in wanted]
-        return Found([end for end in self.ends if end in wanted], links)
+        return LinkEnds([end for end in self.ends if end in wanted], links)
 
 
 class Edges:
@@ -96,17 +96,17 @@ class Edges:
         questions = _lookups(self._query, DATASET_EDGES, Direction.UP)
         return self._guess or any(one.any(self._connection) for one in questions)
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
         """The edges between columns that lead to these, or go from them."""
         found = self._found(FIELD_EDGES, direction, fields)
         if not self._whole_sources:
             return found
         moment = self._query.bounds.as_of
         valid = [*_valid(FIELD_EDGES, moment), *_valid(DATASET_EDGES, moment)]
-        steps = Found.of(whole_source_steps(self._connection, direction, fields, valid, self._query.jobs), direction)
-        return Found(found.ends + steps.ends, [] if self._query.only_ends else found.links + steps.links)
+        steps = LinkEnds.of(whole_source_steps(self._connection, direction, fields, valid, self._query.jobs), direction)
+        return LinkEnds(found.ends + steps.ends, [] if self._query.only_ends else found.links + steps.links)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         return self._guesses.beside(self._found(DATASET_EDGES, direction, ids), direction, ids)
 
@@ -131,14 +131,14 @@ class Edges:
         """All guesses that are followed: datasets that were read, with those that may have been made of them."""
         yield from self._guesses.between_datasets()
 
-    def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
+    def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> LinkEnds:
         questions = _lookups(self._query, tables, direction)
         if self._query.only_ends:
             ends: list[int] = []
             for one in questions:
                 ends += one.numbers(self._connection, ids)
-            return Found(ends, [])
-        return Found.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
+            return LinkEnds(ends, [])
+        return LinkEnds.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
 
 
 class _EdgeQuery(NamedTuple):
@@ -201,12 +201,12 @@ class _FollowedGuesses:
     jobs: tuple[int, ...]
     followed: bool = field(kw_only=True)
 
-    def beside(self, found: Found, direction: Direction, ids: Collection[int]) -> Found:
+    def beside(self, found: LinkEnds, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """Return edges to whole datasets with the guesses at the same ends."""
         if not self.followed:
             return found
         guesses = Guesses(self.connection, self.moment, self.jobs).of(direction, ids)
-        return Found.of(
+        return LinkEnds.of(
             [*found.links, *((source, -output, GUESS_ID, job) for source, output, job in guesses)], direction
         )
 
@@ -223,7 +223,9 @@ class EdgesInMemory:
         UnknownName: the bounds name a job that the store does not know.
     """
 
-    def __init__(self, connection: Connection, known: "Known", bounds: Bounds, *, only_ends: bool = False) -> None:
+    def __init__(
+        self, connection: Connection, known: "IndexedEdges", bounds: Bounds, *, only_ends: bool = False
+    ) -> None:
         self._known = known
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
         self._transformations = transformations(connection, bounds)
@@ -248,22 +250,22 @@ class EdgesInMemory:
         """Whether the filters let edges of a transformation through."""
         return self._transformations is None or transformation in self._transformations
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
         """The edges between columns that lead to these, or go from them."""
         return self._found(self._known.fields, direction, fields)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         found = self._found(self._known.datasets, direction, ids)
         ends = found.ends if direction is Direction.UP else [-output for output in found.ends]
-        stored = Found(ends, [(source, -output, *how) for source, output, *how in found.links])
+        stored = LinkEnds(ends, [(source, -output, *how) for source, output, *how in found.links])
         return self._guesses.beside(stored, direction, ids)
 
-    def _found(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> Found:
+    def _found(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> LinkEnds:
         up = direction is Direction.UP
         if self._only_ends:
-            return Found(edges.inputs_of(ids) if up else edges.outputs_of(ids), [])
-        return Found.of(self._kept(edges.into(ids) if up else edges.out_of(ids)), direction)
+            return LinkEnds(edges.inputs_of(ids) if up else edges.outputs_of(ids), [])
+        return LinkEnds.of(self._kept(edges.into(ids) if up else edges.out_of(ids)), direction)
 
     def _kept(self, rows: list[Row]) -> list[Row]:
         if self._transformations is not None:
@@ -281,12 +283,12 @@ class EdgesAcrossFormats:
         self._every = Edges(connection, Bounds(as_of=moment))
         self.whole = stored.whole
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
         """The edges between columns that lead to these, or go from them."""
-        found, steps = self.stored.of_fields(direction, fields), Found.of(self._steps(direction, fields), direction)
-        return Found(found.ends + steps.ends, found.links + steps.links)
+        found, steps = self.stored.of_fields(direction, fields), LinkEnds.of(self._steps(direction, fields), direction)
+        return LinkEnds(found.ends + steps.ends, found.links + steps.links)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         return self.stored.of_datasets(direction, ids)
 
@@ -321,11 +323,11 @@ class EdgesSeen:
         self._connection, self._edges, self._marked = connection, edges, marked
         self.whole = edges.whole
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
         """The edges between columns that lead to these, or go from them."""
         return self._seen(self._edges.of_fields(direction, fields), direction)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         return self._seen(self._edges.of_datasets(direction, ids), direction)
 
@@ -349,8 +351,8 @@ class EdgesSeen:
         unseen = unseen_datasets(self._connection, set(owner.values()))
         return [link for link in links if link[2] not in self._marked or unseen.isdisjoint(map(owner.get, link[:2]))]
 
-    def _seen(self, found: Found, direction: Direction) -> Found:
-        return Found.of(self.seen(found.links), direction)
+    def _seen(self, found: LinkEnds, direction: Direction) -> LinkEnds:
+        return LinkEnds.of(self.seen(found.links), direction)
 
 
 AnyEdges: TypeAlias = Edges | EdgesInMemory | EdgesAcrossFormats | EdgesSeen

@@ -14,7 +14,7 @@ from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.closure import Closure
-from headwater.store.questions.walk.edges import Found, Row, edges_within
+from headwater.store.questions.walk.edges import LinkEnds, Row, edges_within
 from headwater.store.questions.walk.leaf_steps import LeafSteps
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_flow import past_of
@@ -106,11 +106,11 @@ class _LeafEdges:
     steps: LeafSteps
     whole: bool = True
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
-        return Found.of(list(dict.fromkeys(row for node in fields for _, row in self.steps.of(node))), direction)
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
+        return LinkEnds.of(list(dict.fromkeys(row for node in fields for _, row in self.steps.of(node))), direction)
 
-    def of_datasets(self, direction: Direction, _: Collection[int]) -> Found:
-        return Found.of([], direction)
+    def of_datasets(self, direction: Direction, _: Collection[int]) -> LinkEnds:
+        return LinkEnds.of([], direction)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
 from headwater.store.questions.answers import Bounds, Direction, Node
-from headwater.store.questions.walk.edges import AnyEdges, Found, Row
+from headwater.store.questions.walk.edges import AnyEdges, LinkEnds, Row
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.sql.database import AT_ONCE
@@ -176,10 +176,10 @@ class DownEdges(Protocol):
     def whole(self) -> bool:
         """Whether there is any edge to a whole dataset."""
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> LinkEnds:
         """Return the edges at some columns."""
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """Return the edges to whole datasets."""
 
 
