@@ -274,28 +274,28 @@ def _statement(text: str) -> str:
     return _QUOTED_VALUE.sub(rf"\1{MASK}", text)
 
 
-def _without_secrets(found: re.Match[str]) -> str:
+def _without_secrets(match: re.Match[str]) -> str:
     """A literal or a comment of SQL, whose text anybody may have written."""
-    text = found[0]
+    text = match[0]
     if len(text) < _SHORT or _HINT.search(text) is None:
         return text
     return f"{text[0]}{redact(text[1:-1])}{text[-1]}" if text[0] in "'\"" and text[-1] == text[0] else redact(text)
 
 
-def _without_oracle_user(found: re.Match[str]) -> str:
-    user, at, place = found[2].rpartition("@")
-    return f"{found[1]}{MASK}@{place}" if at and user else found[0]
+def _without_oracle_user(match: re.Match[str]) -> str:
+    user, at, place = match[2].rpartition("@")
+    return f"{match[1]}{MASK}@{place}" if at and user else match[0]
 
 
-def _without_user(found: re.Match[str], text: str) -> str:
+def _without_user(match: re.Match[str], text: str) -> str:
     """A URL without user and password, which may hold slashes that nobody escaped."""
-    rest = found[0][2:]
+    rest = match[0][2:]
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" not in rest or ("@" not in authority and (":" not in authority or _PORT.fullmatch(authority))):
-        return found[0]
-    scheme = text[max(0, found.start() - 6) : found.start()].lower()
+        return match[0]
+    scheme = text[max(0, match.start() - 6) : match.start()].lower()
     if ":" not in rest.rpartition("@")[0] and scheme.endswith(_CONTAINERS):
-        return found[0]
+        return match[0]
     half = ":" in authority.rpartition("@")[0] or "@" not in authority
     place = rest.rpartition("@")[2] if half else authority.rpartition("@")[2] + rest[len(authority) :]
     return f"//{MASK}@{place}"

@@ -33,7 +33,7 @@ class Word:
     place: Place
 
 
-def nearest(word: str, known: Collection[str]) -> str:
+def nearest(word: str, allowed: Collection[str]) -> str:
     """Return what to say of a word that none of the known ones is: the nearest, or all of them.
 
     >>> nearest("colums", ["columns", "datasets"])
@@ -41,8 +41,8 @@ def nearest(word: str, known: Collection[str]) -> str:
     >>> nearest("xyz", ["b", "a"])
     'Expected one of: a, b.'
     """
-    near = get_close_matches(word, known, n=1)
-    return f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(known))}."
+    near = get_close_matches(word, allowed, n=1)
+    return f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(allowed))}."
 
 
 class YamlMap:
@@ -78,15 +78,15 @@ class YamlMap:
         """Return the keys in their order."""
         return self._keys.values()
 
-    def only(self, known: Collection[str], required: Collection[str] = ()) -> None:
+    def only(self, allowed: Collection[str], required: Collection[str] = ()) -> None:
         """Refuse keys that are not known, and the lack of required ones.
 
         Raises:
             HeadwaterError: there is such a key, or one lacks.
         """
         for word in self._keys.values():
-            if word.text not in known:
-                raise self._fault(f"{word.place}: unknown key {word.text!r}. {nearest(word.text, known)}")
+            if word.text not in allowed:
+                raise self._fault(f"{word.place}: unknown key {word.text!r}. {nearest(word.text, allowed)}")
         for name in required:
             if name not in self._nodes:
                 raise self._fault(f"{self.place}: the key {name!r} lacks here. Add it.")
@@ -107,15 +107,15 @@ class YamlMap:
         loader.yaml_constructors = loader.yaml_constructors | {_DATE: yaml.SafeLoader.construct_yaml_str}
         return loader.construct_document(self._nodes[key])
 
-    def choice(self, key: str, known: Collection[str], default: str) -> str:
+    def choice(self, key: str, allowed: Collection[str], default: str) -> str:
         """Return one of some words.
 
         Raises:
             HeadwaterError: it is none of them.
         """
         word = self.word(key) if key in self._nodes else Word(default, self.place)
-        if word.text not in known:
-            raise self._fault(f"{word.place}: {key!r} is {word.text!r}. {nearest(word.text, known)}")
+        if word.text not in allowed:
+            raise self._fault(f"{word.place}: {key!r} is {word.text!r}. {nearest(word.text, allowed)}")
         return word.text
 
     def flag(self, key: str, default: bool = False) -> bool:

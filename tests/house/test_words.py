@@ -24,6 +24,9 @@ BANNED = {
 }
 """Words that only whoever wrote the code understands, and what is meant instead."""
 
+GENERIC = frozenset({"found", "known", "named", "one", "own", "some", "wanted"})
+"""Parameters that say nothing of their values: each had up to forty types. ``one`` is beside an ``other``."""
+
 FOLDERS = (
     *(f"src/headwater/{package.parent.name}" for package in sorted(ROOT.glob("src/headwater/*/__init__.py"))),
     *("tests", "bench", "examples"),
@@ -65,6 +68,25 @@ def test_names_have_no_words_of_our_own(folder: str) -> None:
         if words(name) & BANNED.keys()
     }
     assert found == {}
+
+
+def parameters(module: Path) -> Iterator[tuple[int, str]]:
+    """Parameters of the functions of a module, with their lines; one of two of a kind is left out."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            pair = {"one"} if "other" in [each.arg for each in arguments] else set()
+            yield from ((each.lineno, each.arg) for each in arguments if each.arg not in pair)
+
+
+def test_parameters_say_what_they_are() -> None:
+    found = [
+        f"{module.relative_to(ROOT)}:{line}: {name}"
+        for module in sorted((ROOT / "src").rglob("*.py"))
+        for line, name in parameters(module)
+        if name in GENERIC
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -48,18 +48,19 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
     }
 
 
-def names_of(named: Iterable[tuple[int, Dataset | Job]]) -> dict[str, Any]:
+def names_of(names: Iterable[tuple[int, Dataset | Job]]) -> dict[str, Any]:
     """Return ids and names as a table of arrays."""
-    return arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
+    return arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in names])
 
 
-def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
-    named = list(named)
+def _transformations(transformations: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
+    transformations = list(transformations)
     rows = [
-        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in named
+        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description)
+        for id_, one in transformations
     ]
     arrays = arrays_of(("id", "type", "subtype", "masking", "opaque", "description"), rows)
-    return arrays | _guesses(one.guess for _, one in named)
+    return arrays | _guesses(one.guess for _, one in transformations)
 
 
 def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int | None]]:

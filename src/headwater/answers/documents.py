@@ -28,9 +28,9 @@ from headwater.store.questions import (
 Document = dict[str, Any]
 
 
-def of_dataset(known: KnownDataset) -> Document:
+def of_dataset(dataset: KnownDataset) -> Document:
     """Return a dataset with its other names."""
-    return _named(known.dataset) | {"symlinks": [_named(alias) for alias in known.aliases]}
+    return _named(dataset.dataset) | {"symlinks": [_named(alias) for alias in dataset.aliases]}
 
 
 def of_column(column: Column) -> Document:
@@ -48,26 +48,26 @@ def of_job(job: Job) -> Document:
     return {"namespace": job.namespace, "name": job.name}
 
 
-def of_transformation(one: Transformation) -> Document:
+def of_transformation(transformation: Transformation) -> Document:
     """Return a transformation as the columnLineage facet writes it, with ``guess`` where it is one."""
     document = {
-        "type": one.subtype.type.value,
-        "subtype": one.subtype.value,
-        "masking": one.masking,
-        "opaque": one.opaque,
-        "description": one.description,
+        "type": transformation.subtype.type.value,
+        "subtype": transformation.subtype.value,
+        "masking": transformation.masking,
+        "opaque": transformation.opaque,
+        "description": transformation.description,
     }
-    return document | {"guess": True} if one.guess else document
+    return document | {"guess": True} if transformation.guess else document
 
 
-def of_path_transformation(one: PathTransformation) -> Document:
+def of_path_transformation(transformation: PathTransformation) -> Document:
     """Return the transformation of a path."""
-    return of_kind(one.transformation) | {"wholeDataset": one.whole_dataset}
+    return of_kind(transformation.transformation) | {"wholeDataset": transformation.whole_dataset}
 
 
-def of_kind(one: Transformation) -> Document:
+def of_kind(transformation: Transformation) -> Document:
     """Return a transformation without its description."""
-    document = of_transformation(one)
+    document = of_transformation(transformation)
     del document["description"]
     return document
 
@@ -206,28 +206,28 @@ def of_versions(answer: VersionPage) -> Document:
     }
 
 
-def of_found_text(one: FoundText) -> Document:
+def of_found_text(text_match: FoundText) -> Document:
     """Return a search result: a dataset, a column or a job, the place of the match, and an excerpt."""
-    place = {"in": one.place.value, "excerpt": redact(one.excerpt)}
-    if isinstance(one.about, Job):
-        return {"kind": "job", **of_job(one.about), **place}
-    if isinstance(one.about, KnownDataset):
-        return {"kind": "dataset", **_named(one.about.dataset), **place}
-    return {"kind": "column", **of_column(one.about), **place}
+    place = {"in": text_match.place.value, "excerpt": redact(text_match.excerpt)}
+    if isinstance(text_match.about, Job):
+        return {"kind": "job", **of_job(text_match.about), **place}
+    if isinstance(text_match.about, KnownDataset):
+        return {"kind": "dataset", **_named(text_match.about.dataset), **place}
+    return {"kind": "column", **of_column(text_match.about), **place}
 
 
 def _typed(column: Column) -> Document:
     return of_column(column) | {"type": column.type}
 
 
-def of_coverage(one: Coverage) -> Document:
+def of_coverage(coverage: Coverage) -> Document:
     """Return the coverage of an output, and its gaps."""
     return {
-        "coverage": one.covered.value,
-        "output": _named(one.output.dataset) if one.output is not None else None,
-        "job": of_job(one.job),
-        "run": one.run,
-        "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why} for gap in one.gaps],
+        "coverage": coverage.covered.value,
+        "output": _named(coverage.output.dataset) if coverage.output is not None else None,
+        "job": of_job(coverage.job),
+        "run": coverage.run,
+        "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why} for gap in coverage.gaps],
     }
 
 

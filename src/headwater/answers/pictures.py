@@ -136,12 +136,12 @@ def _short(text: str) -> str:
     return shown if len(shown) <= _LONGEST else f"…{shown[1 - _LONGEST :]}"
 
 
-def _line(one: DrawnEdge, source: _Box, target: _Box) -> str:
-    x, y, to_x, to_y = source.x + source.width, source.middle(one.input[1]), target.x, target.middle(one.output[1])
+def _line(edge: DrawnEdge, source: _Box, target: _Box) -> str:
+    x, y, to_x, to_y = source.x + source.width, source.middle(edge.input[1]), target.x, target.middle(edge.output[1])
     bend = _BETWEEN / 2
     curve = f"M{x:.0f} {y:.0f}C{x + bend:.0f} {y:.0f} {to_x - bend:.0f} {to_y:.0f} {to_x:.0f} {to_y:.0f}"
-    text = f"{one.look.value}: {'.'.join(one.input)} -> {'.'.join(one.output)}  {one.text}"
-    return f'<path class="edge {one.look.name.lower()}" d="{curve}"><title>{escape(text)}</title></path>'
+    text = f"{edge.look.value}: {'.'.join(edge.input)} -> {'.'.join(edge.output)}  {edge.text}"
+    return f'<path class="edge {edge.look.name.lower()}" d="{curve}"><title>{escape(text)}</title></path>'
 
 
 def _box_lines(box: _Box) -> Iterator[str]:

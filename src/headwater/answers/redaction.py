@@ -49,17 +49,17 @@ class Redaction:
         known = node.dataset if isinstance(node, Column) else node
         return self._visible(known) is None
 
-    def dataset(self, named: Dataset) -> Dataset:
+    def dataset(self, dataset: Dataset) -> Dataset:
         """Return the name of a dataset that may be seen, or a token."""
-        return self._visible(named) or Dataset(HIDDEN, self._token("dataset", named.namespace, named.name))
+        return self._visible(dataset) or Dataset(HIDDEN, self._token("dataset", dataset.namespace, dataset.name))
 
     def field(self, owner: Dataset, name: str) -> str:
         """Return the name of a dataset's field, or a token."""
         return self._token("field", owner.namespace, owner.name, name) if self.hides(owner) else name
 
-    def job(self, named: Job) -> Job:
+    def job(self, job: Job) -> Job:
         """Return the name of a job, or a token."""
-        return Job(HIDDEN, self._token("job", named.namespace, named.name)) if self.hides(named) else named
+        return Job(HIDDEN, self._token("job", job.namespace, job.name)) if self.hides(job) else job
 
     def version(self, of: Dataset | Job, version: UUID | None) -> str | None:
         """Return a version of a dataset or job; of hidden ones another UUID, because a version is made from names."""
@@ -107,16 +107,16 @@ class Redaction:
     def _hides(self, namespace: str) -> bool:
         return self.sees is not None and not self.sees(namespace)
 
-    def _visible(self, named: Dataset | KnownDataset) -> Dataset | None:
+    def _visible(self, dataset: Dataset | KnownDataset) -> Dataset | None:
         """The first name of a dataset that may be seen."""
-        if isinstance(named, KnownDataset):
-            return next((one for one in named.names if not self._hides(one.namespace)), None)
-        if not self._hides(named.namespace):
-            return named
-        if named not in self._shown:
-            others = (one for one in self.other_names(named) if not self._hides(one.namespace))
-            self._shown[named] = next(others, None)
-        return self._shown[named]
+        if isinstance(dataset, KnownDataset):
+            return next((one for one in dataset.names if not self._hides(one.namespace)), None)
+        if not self._hides(dataset.namespace):
+            return dataset
+        if dataset not in self._shown:
+            others = (one for one in self.other_names(dataset) if not self._hides(one.namespace))
+            self._shown[dataset] = next(others, None)
+        return self._shown[dataset]
 
     def _json_member(self, key: str, value: Any) -> Any:
         if key != _STEPS or not isinstance(value, list):
@@ -129,9 +129,9 @@ class Redaction:
         return f"{HIDDEN}-{blake2b(text, digest_size=6, key=self.secret).hexdigest()}"
 
 
-def _shown_parts(one: Transformation) -> tuple[str, bool, bool, bool]:
+def _shown_parts(transformation: Transformation) -> tuple[str, bool, bool, bool]:
     """Return the parts of a transformation that everybody may see, to sort by."""
-    return one.subtype.value, one.masking, one.opaque, one.guess
+    return transformation.subtype.value, transformation.masking, transformation.opaque, transformation.guess
 
 
 class _Answers:
@@ -159,10 +159,10 @@ class _Answers:
             return replace(value, **{one.name: self(getattr(value, one.name)) for one in fields(value)})
         return value
 
-    def _dataset(self, known: KnownDataset) -> KnownDataset:
-        seen = [one for one in known.names if not self._redaction.hides(one)]
-        name, *others = seen or [self._redaction.dataset(known.dataset)]
-        return KnownDataset(name, tuple(others), known.id)
+    def _dataset(self, dataset: KnownDataset) -> KnownDataset:
+        seen = [one for one in dataset.names if not self._redaction.hides(one)]
+        name, *others = seen or [self._redaction.dataset(dataset.dataset)]
+        return KnownDataset(name, tuple(others), dataset.id)
 
     def _column(self, column: Column) -> Column:
         dataset = self._dataset(column.dataset)
@@ -176,9 +176,9 @@ class _Answers:
         shown = self._redaction.job(job)
         return KnownJob(shown.namespace, shown.name, job.id if isinstance(job, KnownJob) else 0)
 
-    def _overwrite(self, one: Overwrite) -> Overwrite:
-        job = self._job(one.job)
-        return Overwrite(job.name if self._redaction.hides(one.job) else one.run, job, one.at)
+    def _overwrite(self, overwrite: Overwrite) -> Overwrite:
+        job = self._job(overwrite.job)
+        return Overwrite(job.name if self._redaction.hides(overwrite.job) else overwrite.run, job, overwrite.at)
 
     def _compact(self, graph: CompactGraph) -> CompactGraph:
         owner = graph.closure.dataset_of

@@ -157,12 +157,18 @@ def _column(column: Column) -> Row:
     return dataset.namespace, dataset.name, column.name
 
 
-def _how(one: Transformation) -> Row:
-    return one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.guess
+def _how(transformation: Transformation) -> Row:
+    return (
+        transformation.subtype.type.value,
+        transformation.subtype.value,
+        transformation.masking,
+        transformation.opaque,
+        transformation.guess,
+    )
 
 
-def _path(one: PathTransformation) -> Row:
-    return *_how(one.transformation), one.whole_dataset
+def _path(transformation: PathTransformation) -> Row:
+    return *_how(transformation.transformation), transformation.whole_dataset
 
 
 def _jobs(jobs: Iterable[Job]) -> str:

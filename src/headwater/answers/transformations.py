@@ -66,16 +66,20 @@ def _subtypes(transformations: Iterable[Transformation]) -> list[tuple[Part, ...
     return list(dict.fromkeys(map(_parts, transformations)))
 
 
-def _parts(one: Transformation) -> tuple[Part, ...]:
-    if one.guess:
-        return _guess_parts(one)
-    marks = [Part(f" {mark}", Kind.MARK) for mark, holds in (("masked", one.masking), ("opaque", one.opaque)) if holds]
-    return (Part(one.subtype.value, Kind.DIRECT if one.direct else Kind.INDIRECT), *marks)
+def _parts(transformation: Transformation) -> tuple[Part, ...]:
+    if transformation.guess:
+        return _guess_parts(transformation)
+    marks = [
+        Part(f" {mark}", Kind.MARK)
+        for mark, holds in (("masked", transformation.masking), ("opaque", transformation.opaque))
+        if holds
+    ]
+    return (Part(transformation.subtype.value, Kind.DIRECT if transformation.direct else Kind.INDIRECT), *marks)
 
 
-def _guess_parts(one: Transformation) -> tuple[Part, ...]:
+def _guess_parts(transformation: Transformation) -> tuple[Part, ...]:
     """Return the parts of a guess: whether it masks, and its subtype where that is certain."""
-    mark = Part("guess masked" if one.masking else "guess", Kind.MARK)
-    if one.subtype is GUESS.subtype:
+    mark = Part("guess masked" if transformation.masking else "guess", Kind.MARK)
+    if transformation.subtype is GUESS.subtype:
         return (mark,)
-    return (Part(f"{one.subtype.value} ", Kind.DIRECT if one.direct else Kind.INDIRECT), mark)
+    return (Part(f"{transformation.subtype.value} ", Kind.DIRECT if transformation.direct else Kind.INDIRECT), mark)

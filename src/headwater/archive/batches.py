@@ -96,13 +96,13 @@ def _of_this_version(place: Lake, updates: UpdateState) -> UpdateState:
     return updates if same else replace(updates, staged={})
 
 
-def restore(place: Lake, found: Manifest) -> None:
+def restore(place: Lake, manifest: Manifest) -> None:
     """Revert what an interrupted update or build wrote: the tables are then as they were published in a manifest."""
-    marks, updates = found.tables, found.updates
+    marks, updates = manifest.tables, manifest.updates
     restored = {name: place.restore(name, mark) for name, mark in marks.items()}
     staged = {name: place.restore(name, mark) for name, mark in updates.staged.items()}
     if (restored, staged) != (marks, updates.staged):
-        place.publish(found, restored, replace(updates, staged=staged))
+        place.publish(manifest, restored, replace(updates, staged=staged))
 
 
 def _write(batch: Batch, parsed: ParsedLines) -> tuple[Marks, Marks, str]:

@@ -95,14 +95,14 @@ def _in_order(events: DataFrame, parts: int) -> Iterator[ArchivedEvent]:
         yield ArchivedEvent(bytes.fromhex(row.digest), row.payload)
 
 
-def _ingest(store: Store, some: Sequence[ArchivedEvent]) -> LoadReport:
+def _ingest(store: Store, events: Sequence[ArchivedEvent]) -> LoadReport:
     """Ingest some events, without reading those that the store has."""
     query = select(_EVENT.digest)
     with store.read() as connection:
-        digests = [one.digest for one in some]
+        digests = [one.digest for one in events]
         found = rows_for(connection, digests, lambda few: query.where(_EVENT.digest.in_(few)))
         present = {row.digest for row in found}
-    report = store.ingest(one.payload for one in some if one.digest not in present)
+    report = store.ingest(one.payload for one in events if one.digest not in present)
     return LoadReport(report.added, report.known + len(present), tuple(one.reason for one in report.rejected))
 
 

@@ -97,30 +97,30 @@ def _loads(text: str) -> Any:
         return json.loads(text)
 
 
-def _row(found: dict[str, Any]) -> ExecutionRow:
+def _row(record: dict[str, Any]) -> ExecutionRow:
     return ExecutionRow(
-        kind=found["kind"],
-        id=found["id"],
-        time=datetime_of(found["time"] * MILLISECOND),
-        plan=decode_document(found["plan"]) if "plan" in found else None,
-        description=found.get("description", ""),
-        failure=found.get("failure"),
-        trace=found.get("trace", ""),
-        command=found.get("command", ""),
-        unreadable=found.get("unreadable", ""),
-        version=found.get("version", ""),
-        previous=found.get("previous", ""),
-        stream=found.get("stream", ""),
-        name=found.get("name", ""),
-        creates=found.get("creates", False),
-        written=Statistics(*found["written"]) if "written" in found else None,
-        scans=tuple(map(_scan, found.get("scans", ()))),
-        commit=_text_of(found.get("commit")),
+        kind=record["kind"],
+        id=record["id"],
+        time=datetime_of(record["time"] * MILLISECOND),
+        plan=decode_document(record["plan"]) if "plan" in record else None,
+        description=record.get("description", ""),
+        failure=record.get("failure"),
+        trace=record.get("trace", ""),
+        command=record.get("command", ""),
+        unreadable=record.get("unreadable", ""),
+        version=record.get("version", ""),
+        previous=record.get("previous", ""),
+        stream=record.get("stream", ""),
+        name=record.get("name", ""),
+        creates=record.get("creates", False),
+        written=Statistics(*record["written"]) if "written" in record else None,
+        scans=tuple(map(_scan, record.get("scans", ()))),
+        commit=_text_of(record.get("commit")),
     )
 
 
-def _scan(found: dict[str, Any]) -> Scan:
-    return Scan(tuple(found["paths"]), Statistics(*found["counts"]), _text_of(found.get("report")))
+def _scan(record: dict[str, Any]) -> Scan:
+    return Scan(tuple(record["paths"]), Statistics(*record["counts"]), _text_of(record.get("report")))
 
 
 def _text_of(report: dict[str, Any] | None) -> str:

@@ -93,10 +93,10 @@ def _pruned_line(pruned: Pruned, verb: str, cut: int) -> str:
     return f"{rows} from before {options.shown(cut)} {verb}"
 
 
-def _lines(found: StoreInfo) -> list[Text]:
-    schema = found.revision if found.current else f"{found.revision}, to be upgraded: headwater db upgrade"
-    rows = [("store", found.place), ("kind", found.kind), ("schema", schema), ("size", f"{found.size:,} bytes")]
-    rows += [(name.replace("_", " "), f"{count:,}") for name, count in found.rows]
-    if found.latest is not None:
-        rows.append(("events", f"{options.shown(found.earliest)} to {options.shown(found.latest)}"))
+def _lines(info: StoreInfo) -> list[Text]:
+    schema = info.revision if info.current else f"{info.revision}, to be upgraded: headwater db upgrade"
+    rows = [("store", info.place), ("kind", info.kind), ("schema", schema), ("size", f"{info.size:,} bytes")]
+    rows += [(name.replace("_", " "), f"{count:,}") for name, count in info.rows]
+    if info.latest is not None:
+        rows.append(("events", f"{options.shown(info.earliest)} to {options.shown(info.latest)}"))
     return aligned([[Text(name, style="dim"), Text(value)] for name, value in rows])

@@ -36,27 +36,38 @@ def extensions(
             note(f"{one.name} ({_origin(one)}) {word}: {one.why}")
 
 
-def _row(one: FoundExtension) -> Sequence[str]:
-    assert one.extension is not None
+def _row(extension: FoundExtension) -> Sequence[str]:
+    assert extension.extension is not None
     # The hooks and how many there are of each, as in `operators 2`
-    counts = [(hook, len(getattr(one.extension, hook))) for hook in (one.extension.hooks if one.extension else ())]
-    return (one.name, one.extension.version, _origin(one), ", ".join([f"{hook} {count}" for hook, count in counts]))
+    counts = [
+        (hook, len(getattr(extension.extension, hook)))
+        for hook in (extension.extension.hooks if extension.extension else ())
+    ]
+    return (
+        extension.name,
+        extension.extension.version,
+        _origin(extension),
+        ", ".join([f"{hook} {count}" for hook, count in counts]),
+    )
 
 
-def _origin(one: FoundExtension) -> str:
-    package = f"{one.distribution} {one.distribution_version}, " if one.distribution else ""
-    return f"{package}{one.source} {one.target}".strip()
+def _origin(extension: FoundExtension) -> str:
+    package = f"{extension.distribution} {extension.distribution_version}, " if extension.distribution else ""
+    return f"{package}{extension.source} {extension.target}".strip()
 
 
-def _record(one: FoundExtension) -> dict[str, Any]:
+def _record(extension: FoundExtension) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "version": one.extension.version if one.extension else None,
-        "state": "loaded" if one.extension else "failed" if one.broken else "off",
-        "why": one.why or None,
-        "source": one.source,
-        "target": one.target or None,
-        "distribution": one.distribution or None,
-        "distributionVersion": one.distribution_version or None,
-        "hooks": {hook: len(getattr(one.extension, hook)) for hook in (one.extension.hooks if one.extension else ())},
+        "name": extension.name,
+        "version": extension.extension.version if extension.extension else None,
+        "state": "loaded" if extension.extension else "failed" if extension.broken else "off",
+        "why": extension.why or None,
+        "source": extension.source,
+        "target": extension.target or None,
+        "distribution": extension.distribution or None,
+        "distributionVersion": extension.distribution_version or None,
+        "hooks": {
+            hook: len(getattr(extension.extension, hook))
+            for hook in (extension.extension.hooks if extension.extension else ())
+        },
     }

@@ -148,19 +148,21 @@ def _print(header: Sequence[str], rows: Rows, format_: Format) -> None:
         note("Nothing found.")
 
 
-def _coverage_tree(found: Sequence[Coverage]) -> Branch:
-    counts = {covered: sum(one.covered is covered for one in found) for covered in Covered}
+def _coverage_tree(coverage: Sequence[Coverage]) -> Branch:
+    counts = {covered: sum(one.covered is covered for one in coverage) for covered in Covered}
     parts = ", ".join(f"{count} {covered.value}" for covered, count in counts.items() if count)
-    title = Text(f"{len(found)} output{'s' if len(found) != 1 else ''}" + (f": {parts}" if parts else ""), style="bold")
-    return Branch(title, [_coverage_branch(one) for one in found if one.covered is not Covered.FULL])
-
-
-def _coverage_branch(one: Coverage) -> Branch:
-    name = str(one.output) if one.output is not None else "no output"
-    line = Text.assemble(
-        (one.covered.value, _STYLES[one.covered]), "  ", readable(name), (f"  by {one.job.name}", "dim")
+    title = Text(
+        f"{len(coverage)} output{'s' if len(coverage) != 1 else ''}" + (f": {parts}" if parts else ""), style="bold"
     )
-    gaps = [Branch(Text(readable(f"{gap.kind} {gap.what}: {gap.why}"))) for gap in one.gaps]
+    return Branch(title, [_coverage_branch(one) for one in coverage if one.covered is not Covered.FULL])
+
+
+def _coverage_branch(coverage: Coverage) -> Branch:
+    name = str(coverage.output) if coverage.output is not None else "no output"
+    line = Text.assemble(
+        (coverage.covered.value, _STYLES[coverage.covered]), "  ", readable(name), (f"  by {coverage.job.name}", "dim")
+    )
+    gaps = [Branch(Text(readable(f"{gap.kind} {gap.what}: {gap.why}"))) for gap in coverage.gaps]
     if not gaps:
         gaps = [Branch(Text("its run has no column lineage"))]
     return Branch(line, gaps)

@@ -85,8 +85,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(value: bool) -> None:
+    if value:
         typer.echo(f"headwater {headwater.__version__}")
         raise typer.Exit
 

@@ -147,9 +147,11 @@ def _flow_tree(tag: TagName, starts: int, paths: list[TagPath]) -> Branch:
     return Branch(title, [_path_branch(one) for one in paths])
 
 
-def _path_branch(one: TagPath) -> Branch:
-    line = Text.assemble((f"{one.arriving.value:9}", _STYLES[one.arriving]), "  ", readable(str(one.column)))
-    return Branch(line, [Branch(Text(step, style="dim")) for step in path_lines(one)])
+def _path_branch(tag_path: TagPath) -> Branch:
+    line = Text.assemble(
+        (f"{tag_path.arriving.value:9}", _STYLES[tag_path.arriving]), "  ", readable(str(tag_path.column))
+    )
+    return Branch(line, [Branch(Text(step, style="dim")) for step in path_lines(tag_path)])
 
 
 _STYLES = {Arriving.VALUE: "red", Arriving.MASKED: "green", Arriving.INFLUENCE: "yellow"}

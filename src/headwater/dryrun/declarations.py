@@ -13,12 +13,12 @@ from headwater.openlineage.writing.events import job_event
 from headwater.openlineage.writing.events import read_event as run_event_of
 
 
-def left_in(folder: Path, named: Callable[[str], str]) -> DryRun:
-    """The dry run whose process has ended; ``named`` gives paths in its texts the names that they are to have."""
+def left_in(folder: Path, renamed: Callable[[str], str]) -> DryRun:
+    """The dry run whose process has ended; ``renamed`` gives paths in its texts the names that they are to have."""
     file = folder / EVENTS
-    lines = named(file.read_text("utf-8")).splitlines() if file.exists() else []
+    lines = renamed(file.read_text("utf-8")).splitlines() if file.exists() else []
     runs = [(read_event(line), run_event_of(line)) for line in lines]
-    report = read_report(named((folder / REPORT).read_text("utf-8")))
+    report = read_report(renamed((folder / REPORT).read_text("utf-8")))
     failed = [
         f"{seen.job.name}: {seen.about.error or 'failed'}" for seen, _ in runs if seen.state == "FAIL" and seen.outputs
     ]

@@ -80,9 +80,9 @@ def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[
     return undo
 
 
-def _overruled(options: Mapping[str, Any], own: Mapping[str, str]) -> dict[str, Any]:
+def _overruled(options: Mapping[str, Any], settings: Mapping[str, str]) -> dict[str, Any]:
     """Options of a session with the settings of a dry run: Spark takes them before those of its SparkContext."""
-    return {name: own.get(name, own.get(f"spark.hadoop.{name}", value)) for name, value in options.items()}
+    return {name: settings.get(name, settings.get(f"spark.hadoop.{name}", value)) for name, value in options.items()}
 
 
 def _install(gateway: Any, conf: Any, folder: Path) -> Mapping[str, str]:

@@ -94,31 +94,31 @@ def _schema(entry: YamlMap) -> Schema:
     return Schema({name.text: own.text(name.text) for name in own.names()}, entry.text("location"))
 
 
-def stored_schemas(found: "list[NamedSchema]") -> dict[str, Schema]:
+def stored_schemas(schemas: "list[NamedSchema]") -> dict[str, Schema]:
     """The schemas of a store, by paths and by names of tables."""
-    return {key: schema for one in found for key, schema in _stored(one)}
+    return {key: schema for one in schemas for key, schema in _stored(one)}
 
 
-def _stored(one: "NamedSchema") -> Iterator[tuple[str, Schema]]:
+def _stored(stored: "NamedSchema") -> Iterator[tuple[str, Schema]]:
     columns = {
         name: type_
-        for name, type_ in one.columns.items()
-        if name.partition(".")[0] not in one.columns or "." not in name
+        for name, type_ in stored.columns.items()
+        if name.partition(".")[0] not in stored.columns or "." not in name
     }
-    location = next(filter(None, map(_location, one.names)), "")
+    location = next(filter(None, map(_location, stored.names)), "")
     if location:
         yield path_key(location), Schema(columns)
-    for named in one.names:
+    for named in stored.names:
         if not _location(named):
             yield ".".join(named.name.split(".")[-2:]), Schema(columns, location)
 
 
-def _location(named: Dataset) -> str:
+def _location(dataset: Dataset) -> str:
     """The URI of a dataset of files; empty for others."""
-    if named.namespace == "file":
-        return f"file:{named.name}"
-    if "://" in named.namespace and "." not in named.name.partition("/")[0] and "jdbc" not in named.namespace:
-        return f"{named.namespace}/{named.name.lstrip('/')}"
+    if dataset.namespace == "file":
+        return f"file:{dataset.name}"
+    if "://" in dataset.namespace and "." not in dataset.name.partition("/")[0] and "jdbc" not in dataset.namespace:
+        return f"{dataset.namespace}/{dataset.name.lstrip('/')}"
     return ""
 
 

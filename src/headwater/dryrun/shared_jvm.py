@@ -123,11 +123,11 @@ class JvmOffer:
         return gateway
 
 
-def _connected(known: Mapping[str, Any]) -> Any:
+def _connected(address: Mapping[str, Any]) -> Any:
     """A gateway to a JVM that is there, which is put back to what it was before its first job."""
     from pyspark.java_gateway import launch_gateway
 
-    os.environ.update({_PORT: str(known["port"]), _SECRET: known["secret"]})
+    os.environ.update({_PORT: str(address["port"]), _SECRET: address["secret"]})
     try:
         gateway = launch_gateway()
     finally:

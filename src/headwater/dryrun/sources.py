@@ -56,9 +56,9 @@ def is_script(job: Path) -> bool:
     return not text.startswith(_DATABRICKS) and not _PERCENT.search(text)
 
 
-def makes_session(found: Iterable[Part]) -> bool:
+def makes_session(parts: Iterable[Part]) -> bool:
     """Whether a notebook makes its own session, so that the settings of that count."""
-    return any(_SESSION in one.text for one in found if not one.sql)
+    return any(_SESSION in one.text for one in parts if not one.sql)
 
 
 def parts(job: Path) -> list[Part]:

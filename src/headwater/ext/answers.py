@@ -94,8 +94,8 @@ def _lineage(hook: Any, seen: Operator) -> NodeLineage | None:
     return NodeLineage(inputs, outputs, dependencies) if answered else None
 
 
-def _or_empty(found: Any) -> Any:
-    return () if found is None else found
+def _or_empty(answer: Any) -> Any:
+    return () if answer is None else answer
 
 
 def _children(hook: Any, node: Node, seen: Node) -> Children | None:

@@ -105,19 +105,19 @@ def _entry_points() -> Iterable[EntryPoint]:
     return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
 
 
-def _name_of(one: object) -> str:
+def _name_of(value: object) -> str:
     """How a given one is called until it is loaded."""
-    name = one.name if type(one) is Extension else getattr(one, "__qualname__", None)
-    return name if isinstance(name, str) and name else type(one).__name__
+    name = value.name if type(value) is Extension else getattr(value, "__qualname__", None)
+    return name if isinstance(name, str) and name else type(value).__name__
 
 
-def _itself(one: Any) -> Any:
-    return one
+def _itself(value: Any) -> Any:
+    return value
 
 
-def _loaded(place: FoundExtension, load: Callable[[], Any], seconds: float, own: Set[str]) -> FoundExtension:
+def _loaded(place: FoundExtension, load: Callable[[], Any], seconds: float, packages: Set[str]) -> FoundExtension:
     try:
-        extension = within(seconds, partial(_made, load), own)
+        extension = within(seconds, partial(_made, load), packages)
     except ExtensionError as error:
         return replace(place, why=redact(str(error)), broken=True)
     return replace(place, name=extension.name, extension=extension)
@@ -128,14 +128,14 @@ def _made(load: Callable[[], Any]) -> Extension:
     return verified(found() if callable(found) and not isinstance(found, type) else found)
 
 
-def _unwanted(found: FoundExtension, disabled: Sequence[str]) -> FoundExtension | None:
-    if found.broken or not ({"*", found.name} & set(disabled)):
+def _unwanted(extension: FoundExtension, disabled: Sequence[str]) -> FoundExtension | None:
+    if extension.broken or not ({"*", extension.name} & set(disabled)):
         return None
-    return replace(found, extension=None, why="it is switched off by the setting extensions_disabled")
+    return replace(extension, extension=None, why="it is switched off by the setting extensions_disabled")
 
 
-def _twice(found: FoundExtension, by_name: dict[str, FoundExtension]) -> FoundExtension | None:
-    if found.extension is None or found.name not in by_name:
+def _twice(extension: FoundExtension, by_name: dict[str, FoundExtension]) -> FoundExtension | None:
+    if extension.extension is None or extension.name not in by_name:
         return None
-    other = by_name[found.name]
-    return replace(found, extension=None, why=f"another one of that name was found before ({other.source})")
+    other = by_name[extension.name]
+    return replace(extension, extension=None, why=f"another one of that name was found before ({other.source})")

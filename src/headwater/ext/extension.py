@@ -66,30 +66,30 @@ def packages_of(extension: Extension) -> frozenset[str]:
     return packages(hooks)
 
 
-def verified(found: Any) -> Extension:
-    """``found``, when it is an extension that can be used.
+def verified(extension: Any) -> Extension:
+    """``extension``, when it is an extension that can be used.
 
     Raises:
         ExtensionError: it is not; the message says what was met and what was expected.
     """
-    if type(found) is not Extension:
+    if type(extension) is not Extension:
         raise ExtensionError(
-            f"a {type(found).__name__} was met; expected a headwater.ext.Extension, or a function without arguments "
-            "that gives one."
+            f"a {type(extension).__name__} was met; expected a headwater.ext.Extension, or a function without "
+            "arguments that gives one."
         )
-    if type(found.api) is not int or not OLDEST_API <= found.api <= API:
-        raise ExtensionError(_of_another_version(found.api))
+    if type(extension.api) is not int or not OLDEST_API <= extension.api <= API:
+        raise ExtensionError(_of_another_version(extension.api))
     for name in ("name", "version"):
-        if not isinstance(getattr(found, name), str) or not getattr(found, name).strip():
-            raise ExtensionError(f"{name} is {getattr(found, name)!r}; expected a text that is not empty.")
+        if not isinstance(getattr(extension, name), str) or not getattr(extension, name).strip():
+            raise ExtensionError(f"{name} is {getattr(extension, name)!r}; expected a text that is not empty.")
     for hook, (problem, expected) in _EXPECTED.items():
-        values = getattr(found, hook)
+        values = getattr(extension, hook)
         if not isinstance(values, Mapping if hook == "transports" else tuple):
             raise ExtensionError(f"{hook} is a {type(values).__name__}; expected {expected}.")
         wrong = [one for one in (values.items() if isinstance(values, Mapping) else values) if problem(one)]
         if wrong:
             raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
-    return replace(found, transports=MappingProxyType(dict(found.transports)))
+    return replace(extension, transports=MappingProxyType(dict(extension.transports)))
 
 
 def _of_another_version(api: Any) -> str:
@@ -101,30 +101,30 @@ def _of_another_version(api: Any) -> str:
 
 
 def _not_for_classes(*methods: str) -> Callable[[Any], bool]:
-    def problem(one: Any) -> bool:
-        missing = not all(callable(getattr(one, method, None)) for method in methods)
-        return missing or isinstance(one, type) or not _names(one)
+    def problem(value: Any) -> bool:
+        missing = not all(callable(getattr(value, method, None)) for method in methods)
+        return missing or isinstance(value, type) or not _names(value)
 
     return problem
 
 
-def _names(one: Any) -> bool:
+def _names(value: Any) -> bool:
     """Whether a visitor says what it is for, in tuples of names."""
-    values = (getattr(one, "classes", ()), getattr(one, "functions", ()))
+    values = (getattr(value, "classes", ()), getattr(value, "functions", ()))
     texts = all(isinstance(names, tuple) and all(isinstance(name, str) and name for name in names) for names in values)
     return texts and any(values)
 
 
-def _not_callable(one: Any) -> bool:
-    return not callable(one)
+def _not_callable(value: Any) -> bool:
+    return not callable(value)
 
 
-def _no_text(one: Any) -> bool:
-    return not isinstance(one, str) or not one
+def _no_text(value: Any) -> bool:
+    return not isinstance(value, str) or not value
 
 
-def _no_transport(one: Any) -> bool:
-    name, transport = one
+def _no_transport(value: Any) -> bool:
+    name, transport = value
     return (
         _no_text(name)
         or isinstance(transport, type)

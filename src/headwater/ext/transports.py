@@ -23,12 +23,12 @@ _CLIENT = {"openlineage"}  # whose transports the job may use too
 class _TimedTarget:
     """A target that is given no second chance to hold up the others in one run."""
 
-    def __init__(self, inner: Target, seconds: float, own: Collection[str]) -> None:
+    def __init__(self, inner: Target, seconds: float, packages: Collection[str]) -> None:
         self.name = inner.name
         self.address = inner.address
         self._inner = inner
         self._seconds = seconds
-        self._own = own
+        self._own = packages
         self._why = ""
 
     def send(self, line: str) -> DeliveryResult:

@@ -41,39 +41,39 @@ class _BackgroundWork(Generic[_T]):
                 self._raise(None)  # what came too late would be raised in what Python does when a thread ends
             self._over = True
 
-    def end(self, own: Collection[str]) -> None:
+    def end(self, packages: Collection[str]) -> None:
         """Raise in the thread at its next step in Python, once it is in one of these packages and imports nothing.
 
         Anywhere else it is left alone: it may hold a lock that the job waits for, or be in the middle of a module
         that the job needs too. One that waits in C ends when that returns.
         """
-        for _ in range(_LOOKS if own else 0):
+        for _ in range(_LOOKS if packages else 0):
             with self._ending:
                 if self._over:
                     return
-                if self._is_in(own):
+                if self._is_in(packages):
                     self._over = True
                     self._raise(ctypes.py_object(_ThreadEnded))
                     return
             time.sleep(0.001)
 
-    def _is_in(self, own: Collection[str]) -> bool:
+    def _is_in(self, watched: Collection[str]) -> bool:
         frame = sys._current_frames().get(self.thread.ident or 0)
         packages = []
         while frame is not None:
             packages.append(package_of(frame.f_globals.get("__name__")))
             frame = frame.f_back
-        return bool(packages) and packages[0] in (*own, _OURS) and "importlib" not in packages
+        return bool(packages) and packages[0] in (*watched, _OURS) and "importlib" not in packages
 
     def _raise(self, error: "ctypes.py_object[type[_ThreadEnded]] | None") -> None:
         """Have this raised in the thread, or with None nothing any more."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
 
 
-def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) -> _T:
+def within(seconds: float, work: Callable[[], _T], packages: Collection[str] = ()) -> _T:
     """Return what ``work`` gives, done on another thread.
 
-    ``own`` are the packages whose code the work is: what takes too long is ended while it is there, so that a loop
+    ``packages`` are the packages whose code the work is: what takes too long is ended while it is there, so that a loop
     does not run beside the job for ever. Without them, and elsewhere, it is left to itself.
 
     Raises:
@@ -89,7 +89,7 @@ def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) ->
         raise ExtensionError(f"it could not be asked: {error}") from error
     doing.thread.join(seconds)
     if doing.thread.is_alive():
-        doing.end(own)
+        doing.end(packages)
         raise ExtensionError(f"it took more than {seconds:g} seconds")
     if isinstance(doing.error, ExtensionError):
         raise doing.error

@@ -81,21 +81,21 @@ def _datasets_read(answers: NodeLineage, extraction: Extraction) -> tuple[Datase
     return tuple(found)
 
 
-def with_added(own: DatasetDescription, added: DatasetDescription | None) -> DatasetDescription:
+def with_added(description: DatasetDescription, added: DatasetDescription | None) -> DatasetDescription:
     """A description with what another says beside: its values before the own ones, its facets after them."""
     if added is None:
-        return own
+        return description
     return DatasetDescription(
-        own.dataset,
-        added.schema or own.schema,
-        tuple(dict.fromkeys((*own.symlinks, *added.symlinks))),
-        added.lifecycle or own.lifecycle,
-        added.source or own.source,
-        added.version or own.version,
-        added.names or own.names,
-        added.fields or own.fields,
-        added.description or own.description,
-        added.partition or own.partition,
-        (*own.facets, *added.facets),
-        replaces=added.replaces or own.replaces,
+        description.dataset,
+        added.schema or description.schema,
+        tuple(dict.fromkeys((*description.symlinks, *added.symlinks))),
+        added.lifecycle or description.lifecycle,
+        added.source or description.source,
+        added.version or description.version,
+        added.names or description.names,
+        added.fields or description.fields,
+        added.description or description.description,
+        added.partition or description.partition,
+        (*description.facets, *added.facets),
+        replaces=added.replaces or description.replaces,
     )

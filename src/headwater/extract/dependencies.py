@@ -55,8 +55,8 @@ class _TraceBuilder:
         traces = [self.made(one) for one in many]
         return traces[0] if len(traces) == 1 else union(map(flat, traces))
 
-    def made(self, one: ExpressionDependency) -> Trace:
-        traces = [self._input(column, one.transformation) for column in one.inputs]
+    def made(self, dependency: ExpressionDependency) -> Trace:
+        traces = [self._input(column, dependency.transformation) for column in dependency.inputs]
         return traces[0] if len(traces) == 1 else union(map(flat, traces))
 
     def circle(self, columns: Sequence[int], many: Iterable[ExpressionDependency]) -> Paths:
@@ -91,22 +91,22 @@ class _TraceBuilder:
         return self._received
 
 
-def _of_rows(one: ExpressionDependency) -> ExpressionDependency:
+def _of_rows(dependency: ExpressionDependency) -> ExpressionDependency:
     """Rows are chosen, joined, grouped or sorted by a value, they are not made of it: FILTER by default."""
-    how = one.transformation or FILTER
-    return replace(one, transformation=replace(how, subtype=FILTER.subtype) if how.direct else how)
+    how = dependency.transformation or FILTER
+    return replace(dependency, transformation=replace(how, subtype=FILTER.subtype) if how.direct else how)
 
 
-def _needs(by_output: Mapping[int, list[ExpressionDependency]], known: Collection[int]) -> dict[int, set[int]]:
+def _needs(by_output: Mapping[int, list[ExpressionDependency]], finished: Collection[int]) -> dict[int, set[int]]:
     """The outputs that each output depends upon, but for those that are known without."""
     return {
-        column: {key for one in many for key in _needed(one) if key in by_output and key not in known}
+        column: {key for one in many for key in _needed(one) if key in by_output and key not in finished}
         for column, many in by_output.items()
     }
 
 
-def _needed(one: ExpressionDependency) -> Iterator[int]:
-    for source in one.inputs:
+def _needed(dependency: ExpressionDependency) -> Iterator[int]:
+    for source in dependency.inputs:
         if isinstance(source, int):
             yield source
         else:

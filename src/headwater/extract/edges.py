@@ -27,15 +27,15 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
 
 
 def _edges(
-    paths: Paths, received: dict[Paths, frozenset[Dependency]], known: dict[Path, Dependency]
+    paths: Paths, received: dict[Paths, frozenset[Dependency]], by_path: dict[Path, Dependency]
 ) -> Set[Dependency]:
     """The edges of a column; those of what functions receive are one set for all columns that have it."""
     functions = frozenset([path for path in paths if isinstance(path[0], FunctionInput)])
     if not functions:
-        return _dependencies(paths, known)
+        return _dependencies(paths, by_path)
     if functions not in received:
-        received[functions] = _dependencies(expanded(functions), known)
-    own = _dependencies(paths, known)
+        received[functions] = _dependencies(expanded(functions), by_path)
+    own = _dependencies(paths, by_path)
     return EdgesOfFunction(received[functions], own) if own else received[functions]
 
 
@@ -56,11 +56,13 @@ def uncovered(deciding: frozenset[Dependency], fields: Collection[Set[Dependency
     return deciding - frozenset(edge for edge in unseen if edge.input not in needed)
 
 
-def _dependencies(paths: Paths, known: dict[Path, Dependency]) -> frozenset[Dependency]:
+def _dependencies(paths: Paths, by_path: dict[Path, Dependency]) -> frozenset[Dependency]:
     """The edges of paths; those of equal paths are one object, for wide functions have very many."""
     if len(paths) == 1:  # as most columns of a wide frame have
         return frozenset([Dependency(*path) for path in paths if _ends(path)])
-    return frozenset([known.get(path) or known.setdefault(path, Dependency(*path)) for path in paths if _ends(path)])
+    return frozenset(
+        [by_path.get(path) or by_path.setdefault(path, Dependency(*path)) for path in paths if _ends(path)]
+    )
 
 
 def _ends(path: Path) -> TypeGuard[tuple[InputField, Transformation]]:

@@ -44,16 +44,16 @@ def extension_rows(
     children: tuple[Rows, ...],
     extraction: Extraction,
     answers: NodeLineage,
-    own: Rows | None = None,
+    built_in: Rows | None = None,
 ) -> Rows:
     """The rows of an operator by the answers about it.
 
     ``children`` are the rows of its child operators; those of a command's query count as such. The datasets of
-    ``answers.inputs`` become inputs of the statement. ``own`` are the rows by a rule of headwater's that knows the
+    ``answers.inputs`` become inputs of the statement. ``built_in`` are the rows by a rule of headwater's that knows the
     operator: an answer overrides them.
     """
     sides = children or _query(node, extraction)
-    return _AnsweredRows(node, answers, extraction).rows(sides, own)
+    return _AnsweredRows(node, answers, extraction).rows(sides, built_in)
 
 
 def extension_outputs(node: Operator, extraction: Extraction, answers: NodeLineage) -> Sequence[Output]:
@@ -71,10 +71,10 @@ def _known(columns: Columns) -> Columns:
     return {key: trace for key, trace in columns.items() if key >= 0}
 
 
-def _without(own: Rows | None, answered: Iterable[ExpressionDependency]) -> Columns:
+def _without(built_in: Rows | None, answered: Iterable[ExpressionDependency]) -> Columns:
     """The columns that headwater's own rule makes, but for those with an answer."""
     made = {one.output for one in answered}
-    return {key: trace for key, trace in own.columns.items() if key not in made} if own else {}
+    return {key: trace for key, trace in built_in.columns.items() if key not in made} if built_in else {}
 
 
 def _reads_both(answers: NodeLineage) -> bool:
@@ -118,25 +118,27 @@ class _AnsweredRows:
         self._answers = answers
         self._extraction = extraction
 
-    def rows(self, sides: tuple[Rows, ...], own: Rows | None) -> Rows:
+    def rows(self, sides: tuple[Rows, ...], built_in: Rows | None) -> Rows:
         """The rows; ``sides`` are those that it receives."""
         answers = self._answers
-        shown = own or Rows(tuple(map(attribute, output_of(self._node))), {}, row_dependencies(sides))
+        shown = built_in or Rows(tuple(map(attribute, output_of(self._node))), {}, row_dependencies(sides))
         others = bool(sides) or _reads_both(answers)
-        names = {} if others or own else _by_name(shown.output, answers)
+        names = {} if others or built_in else _by_name(shown.output, answers)
         read = [self._read(one, names) for one in answers.inputs]
         beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, answers.inputs))))
         everything = union((received(union(map(all_columns, (*sides, shown)))), beside))
         below = _known(scope_of(sides, self._extraction).columns)
         decided = union((shown.deciding, row_dependencies(read)))
-        rows = Rows(shown.output, _beside(own.columns if own else below, read), decided)
+        rows = Rows(shown.output, _beside(built_in.columns if built_in else below, read), decided)
         if answers.dependencies is not None:
             unseen = step(UNSEEN_ROWS, everything) if answers.unseen_rows and sides else NOTHING
-            scope = Scope(_beside(merge_columns(below, _without(own, answers.dependencies)), read), self._extraction)
+            scope = Scope(
+                _beside(merge_columns(below, _without(built_in, answers.dependencies)), read), self._extraction
+            )
             made, every_row = depend(answers.dependencies, scope, everything, self._node)
             found = Rows(rows.output, {**rows.columns, **made}, union((decided, every_row, unseen)))
             return self._complete(found, everything)
-        if own:
+        if built_in:
             return self._unanswered(rows, beside) if answers.inputs else rows
         return self._unanswered(rows, everything) if others and rows.output else self._complete(rows, everything)
 
@@ -237,11 +239,11 @@ def _columns(
     return tuple(dict.fromkeys(fields)) or tuple((column.name, column.expr_id) for column in written)
 
 
-def _trace(key: int, name: str, node: Operator, known: Columns, extraction: Extraction) -> Paths:
-    found = known.get(key)
+def _trace(key: int, name: str, node: Operator, columns: Columns, extraction: Extraction) -> Paths:
+    found = columns.get(key)
     if found is not None:
         return flat(found)
     extraction.report(
         "operator", node.name, f"no extension describes what {name} is made of: every input column counts"
     )
-    return step(OPAQUE, union(map(flat, known.values())))
+    return step(OPAQUE, union(map(flat, columns.values())))

@@ -58,18 +58,18 @@ def _as_statement(plan: Plan, extraction: Extraction) -> Statement:
 
 
 def _looked_into(
-    found: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
+    statement: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
 ) -> Statement:
     """The statement with the edges of fields within columns, where there are any."""
-    second = _second_look(found, plan, settings, origins)
-    return with_nested(found, _as_statement(plan, second)) if second else found
+    second = _second_look(statement, plan, settings, origins)
+    return with_nested(statement, _as_statement(plan, second)) if second else statement
 
 
 def _second_look(
-    found: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
+    statement: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
 ) -> Extraction | None:
     """The extraction that follows fields within columns; None where there are none, or they cannot be followed."""
-    if not has_nested(found) or plan.cut or not settings.extensions.idle:
+    if not has_nested(statement) or plan.cut or not settings.extensions.idle:
         return None
     return _extract(plan, settings, origins, nested=True)
 

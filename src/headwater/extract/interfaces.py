@@ -121,11 +121,11 @@ class _Answers:
                 own = dataset if isinstance(dataset, DatasetDescription) else _NOWHERE
                 yield dataset, replace(own, facets=tuple(self._facets(one, side)))
 
-    def _facets(self, one: Mapping[str, Any], side: str) -> Iterator[Any]:
+    def _facets(self, relation: Mapping[str, Any], side: str) -> Iterator[Any]:
         for key, of in (("facets", "dataset"), ("ownFacets", side)):
-            if f"{key}Failed" in one:
-                self._report(f"its facets could not be built: {one[f'{key}Failed']}")
-            yield from facets_of_connector(one.get(key), of, self._node.name, self._extraction)
+            if f"{key}Failed" in relation:
+                self._report(f"its facets could not be built: {relation[f'{key}Failed']}")
+            yield from facets_of_connector(relation.get(key), of, self._node.name, self._extraction)
 
     def _dependencies(self) -> tuple[ExpressionDependency, ...]:
         """The answers about each column; one about an exprId that no column has may be about any."""
@@ -138,11 +138,11 @@ class _Answers:
         columns = dict.fromkeys((*shown, *written, *(one.output for one in found)))
         return (*found, *(ExpressionDependency(column, (_UNKNOWN,)) for column in columns))
 
-    def _depends_upon(self, one: Mapping[str, Any]) -> tuple[int | Expression, ...]:
-        if "delegate" in one:
-            found = self._delegate(one)
+    def _depends_upon(self, dependency: Mapping[str, Any]) -> tuple[int | Expression, ...]:
+        if "delegate" in dependency:
+            found = self._delegate(dependency)
             return (found if isinstance(found, Expression) else _UNKNOWN,)
-        return tuple(map(self._id, one.get("inputs") or ()))
+        return tuple(map(self._id, dependency.get("inputs") or ()))
 
     def _id(self, key: int) -> int:
         return key if self._is_id(key) else _UNKNOWN
@@ -154,8 +154,8 @@ class _Answers:
         self._report(f"it names the exprId {key!r}, which no column can have: every input column counts")
         return False
 
-    def _delegate(self, one: Mapping[str, Any]) -> Any:
-        place = one["delegate"]
+    def _delegate(self, dependency: Mapping[str, Any]) -> Any:
+        place = dependency["delegate"]
         found = self._delegates[place] if place < len(self._delegates) else None
         if found is None:
             self._report("it delegated to itself, or to what contains it")

@@ -123,15 +123,15 @@ def own_name(name: str, twins: Collection[str]) -> str:
     return name if folded in twins else folded
 
 
-def place_of(names: Sequence[str], wanted: str) -> int | None:
+def place_of(names: Sequence[str], searched: str) -> int | None:
     """The place of a name among those of a dataset: spelled so, else the only one that differs in case alone.
 
     >>> place_of(["id", "Name"], "NAME"), place_of(["a", "A"], "A"), place_of(["ab", "Ab"], "AB")
     (1, 1, None)
     """
-    if wanted in names:
-        return names.index(wanted)
-    near = [place for place, name in enumerate(names) if caseless(name) == caseless(wanted)]
+    if searched in names:
+        return names.index(searched)
+    near = [place for place, name in enumerate(names) if caseless(name) == caseless(searched)]
     return near[0] if len(near) == 1 else None
 
 

@@ -146,14 +146,14 @@ def declared(every: Names, file: TagFile) -> tuple[Assignments, tuple[Unmatched,
     return found, tuple(unmatched)
 
 
-def _put(found: Assignments, targets: Iterable[Target], name: TagName, file: TagFile) -> None:
+def _put(assignments: Assignments, targets: Iterable[Target], name: TagName, file: TagFile) -> None:
     """Put a tag on targets; of two values of one tag the stricter stays, by the order that the file declares."""
     order = file.order(name.tag)
     for target in targets:
         key = (target, name.tag.casefold())
-        other = found.get(key)
+        other = assignments.get(key)
         if other is None or _strictness(order, name.value) < _strictness(order, other.value):
-            found[key] = name
+            assignments[key] = name
 
 
 def _strictness(order: tuple[str, ...], value: str) -> tuple[int, str]:
@@ -169,11 +169,11 @@ def _columns(every: Names, selector: str) -> set[Target]:
     return {(dataset, field, "") for field, dataset in columns.items()} | of_leaves
 
 
-def _target(found: Column | KnownDataset) -> Target:
-    if isinstance(found, KnownDataset):
-        return found.id, 0, ""
-    column, path = found.node
-    return found.dataset.id, column, nested_name(path)
+def _target(tagged: Column | KnownDataset) -> Target:
+    if isinstance(tagged, KnownDataset):
+        return tagged.id, 0, ""
+    column, path = tagged.node
+    return tagged.dataset.id, column, nested_name(path)
 
 
 def _on(target: Target, tag: str) -> tuple[ColumnElement[bool], ...]:

@@ -99,13 +99,13 @@ def _flows(of: _AtMoment, file: TagFile, today: date) -> list[NewFlow]:
     ]
 
 
-def _steps(path: TagPath, known: Mapping[Dataset, str]) -> Iterator[NamedEdge]:
-    columns = [_named(one, known) for one in (*(hop.input for hop in path.steps), path.column)]
+def _steps(path: TagPath, names: Mapping[Dataset, str]) -> Iterator[NamedEdge]:
+    columns = [_named(one, names) for one in (*(hop.input for hop in path.steps), path.column)]
     return map(NamedEdge, columns, columns[1:])
 
 
-def _named(column: Column, known: Mapping[Dataset, str]) -> ColumnName:
-    return ColumnName(known.get(column.dataset.dataset, str(column.dataset)), column.name)
+def _named(column: Column, names: Mapping[Dataset, str]) -> ColumnName:
+    return ColumnName(names.get(column.dataset.dataset, str(column.dataset)), column.name)
 
 
 def _owners(connection: Connection, of: Snapshot) -> dict[str, tuple[str, ...]]:

@@ -98,9 +98,9 @@ def html(change: Change) -> str:
     return page("Lineage", markdown(change) + (f"\n\n{left} edges are not drawn." if left else ""), picture(shown))
 
 
-def _drawn(one: ChangedEdge) -> DrawnEdge:
-    look = Look.CHANGED if one.before and one.after else Look.ADDED if one.after else Look.REMOVED
-    return DrawnEdge(one.edge.input, one.edge.output, look, f"{_kinds(one.before)} -> {_kinds(one.after)}")
+def _drawn(change: ChangedEdge) -> DrawnEdge:
+    look = Look.CHANGED if change.before and change.after else Look.ADDED if change.after else Look.REMOVED
+    return DrawnEdge(change.edge.input, change.edge.output, look, f"{_kinds(change.before)} -> {_kinds(change.after)}")
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:
@@ -116,9 +116,9 @@ def _flow(tag: str, column: ColumnName, arriving: str, path: Iterable[str]) -> s
     return "\n".join((f"**{tag}** ({arriving}) at {_code(column)}", *(f"  - `{in_backticks(line)}`" for line in path)))
 
 
-def _edge(one: ChangedEdge) -> str:
-    kinds = f"{_kinds(one.before)} → {_kinds(one.after)}"
-    return f"**{one.note}**: {_code(one.edge.input)} → {_code(one.edge.output)}: {kinds}"
+def _edge(change: ChangedEdge) -> str:
+    kinds = f"{_kinds(change.before)} → {_kinds(change.after)}"
+    return f"**{change.note}**: {_code(change.edge.input)} → {_code(change.edge.output)}: {kinds}"
 
 
 def _kinds(kinds: Kinds) -> str:

@@ -7,24 +7,24 @@ from headwater.policies.flows import TagPath
 from headwater.store.questions import Hop, PathTransformation
 
 
-def of_tag_path(one: TagPath) -> Document:
+def of_tag_path(tag_path: TagPath) -> Document:
     """Return an arrival of a tag, with the steps that prove it."""
     return {
-        "tag": one.tag.tag,
-        "value": one.tag.value,
-        "column": of_column(one.column),
-        "arriving": one.arriving.value,
-        "path": [of_hop(hop) for hop in one.steps],
+        "tag": tag_path.tag.tag,
+        "value": tag_path.tag.value,
+        "column": of_column(tag_path.column),
+        "arriving": tag_path.arriving.value,
+        "path": [of_hop(hop) for hop in tag_path.steps],
     }
 
 
-def path_lines(one: TagPath) -> list[str]:
+def path_lines(tag_path: TagPath) -> list[str]:
     """Return the steps of a path as lines: from which column, how, and by which job."""
-    labels = Labels({one.column.dataset, *(hop.input.dataset for hop in one.steps)})
-    ends = [*(hop.input for hop in one.steps[1:]), one.column]
+    labels = Labels({tag_path.column.dataset, *(hop.input.dataset for hop in tag_path.steps)})
+    ends = [*(hop.input for hop in tag_path.steps[1:]), tag_path.column]
     return [
         f"{labels.column(hop.input)} -> {labels.column(end)}  {_step(hop)}"
-        for hop, end in zip(one.steps, ends, strict=True)
+        for hop, end in zip(tag_path.steps, ends, strict=True)
     ]
 
 

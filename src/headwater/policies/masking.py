@@ -15,7 +15,7 @@ HIDING = frozenset({"crc32", "hash", "mask", "md5", "sha", "sha1", "sha2", "xxha
 """The functions that Spark has and that hide a value, without those that count."""
 
 
-def arriving(one: Transformation, declared: frozenset[str]) -> Arriving | None:
+def arriving(transformation: Transformation, declared: frozenset[str]) -> Arriving | None:
     """Return what of a tagged value is left behind a transformation.
 
     Opaque ones let the value through, whatever they say: nobody has seen that they mask. Events call aggregates that
@@ -23,22 +23,22 @@ def arriving(one: Transformation, declared: frozenset[str]) -> Arriving | None:
     rows says who is in them. Only an edge with its expression shows whether it is a count or the hash of an aggregate.
 
     Args:
-        one: the transformation of an edge.
+        transformation: the transformation of an edge.
         declared: further functions that hide a value, in lower case.
     """
-    if one.opaque or one.guess:
-        return Arriving.VALUE if one.direct else Arriving.INFLUENCE
-    hidden = _hidden(one, declared)
-    if one.direct:
+    if transformation.opaque or transformation.guess:
+        return Arriving.VALUE if transformation.direct else Arriving.INFLUENCE
+    hidden = _hidden(transformation, declared)
+    if transformation.direct:
         return Arriving.MASKED if hidden else Arriving.VALUE
     return None if hidden else Arriving.INFLUENCE
 
 
-def _hidden(one: Transformation, declared: frozenset[str]) -> bool:
-    if one.masking and (one.subtype is not Subtype.AGGREGATION or COUNT in declared):
+def _hidden(transformation: Transformation, declared: frozenset[str]) -> bool:
+    if transformation.masking and (transformation.subtype is not Subtype.AGGREGATION or COUNT in declared):
         return True
-    functions = declared | HIDING if one.masking else declared
-    return bool(functions and one.description) and covers(one.description, functions)
+    functions = declared | HIDING if transformation.masking else declared
+    return bool(functions and transformation.description) and covers(transformation.description, functions)
 
 
 @lru_cache(10_000)

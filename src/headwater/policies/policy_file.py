@@ -159,11 +159,18 @@ def _rule(key: Word, rules: YamlMap) -> Rule:
     )
 
 
-def _waiver(one: YamlMap) -> Waiver:
-    one.only(("rules", "on", "reason", "owner", "expires"), ("rules", "on", "reason", "owner", "expires"))
-    expires = one.date("expires")
+def _waiver(section: YamlMap) -> Waiver:
+    section.only(("rules", "on", "reason", "owner", "expires"), ("rules", "on", "reason", "owner", "expires"))
+    expires = section.date("expires")
     assert expires is not None
     for key in ("reason", "owner"):
-        if not one.text(key).strip():
-            raise PolicyError(f"{one.word(key).place}: {key!r} is empty: say it in words.")
-    return Waiver(one.texts("rules"), one.texts("on"), one.text("reason"), one.text("owner"), expires, one.place)
+        if not section.text(key).strip():
+            raise PolicyError(f"{section.word(key).place}: {key!r} is empty: say it in words.")
+    return Waiver(
+        section.texts("rules"),
+        section.texts("on"),
+        section.text("reason"),
+        section.text("owner"),
+        expires,
+        section.place,
+    )

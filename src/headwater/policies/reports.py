@@ -34,18 +34,19 @@ def table(checked: CheckResult) -> str:
     return "\n".join([line for one in checked.findings for line in _lines(one)] + [summary(checked)])
 
 
-def _lines(one: Finding) -> Iterator[str]:
-    owners = f"  (owners: {', '.join(one.owners)})" if one.owners else ""
-    if one.accepted:
-        yield readable(f"accepted  {one.rule.name}  {one.subject}: {one.accepted}")
+def _lines(finding: Finding) -> Iterator[str]:
+    owners = f"  (owners: {', '.join(finding.owners)})" if finding.owners else ""
+    if finding.accepted:
+        yield readable(f"accepted  {finding.rule.name}  {finding.subject}: {finding.accepted}")
         return
-    place = f"  ({one.place})" if one.word is not None else ""
-    yield f"{one.rule.severity.value:8}  {one.rule.name}  {readable(one.subject)}: {_message(one)}{owners}{place}"
-    yield from (f"            {line}" for line in one.path)
+    place = f"  ({finding.place})" if finding.word is not None else ""
+    subject = f"{readable(finding.subject)}: {_message(finding)}"
+    yield f"{finding.rule.severity.value:8}  {finding.rule.name}  {subject}{owners}{place}"
+    yield from (f"            {line}" for line in finding.path)
 
 
-def _message(one: Finding) -> str:
-    return f"{one.rule.message}: {one.message}" if one.rule.message else one.message
+def _message(finding: Finding) -> str:
+    return f"{finding.rule.message}: {finding.message}" if finding.rule.message else finding.message
 
 
 def as_json(checked: CheckResult) -> str:
@@ -98,27 +99,27 @@ def sarif(checked: CheckResult) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
-    place = _sarif_place(one) | {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
+def _sarif_result(finding: Finding, number: int) -> dict[str, Any]:
+    place = _sarif_place(finding) | {"logicalLocations": [{"fullyQualifiedName": finding.subject}]}
     result: dict[str, Any] = {
-        "ruleId": one.rule.name,
+        "ruleId": finding.rule.name,
         "ruleIndex": number,
-        "level": one.rule.severity.value,
-        "message": {"text": f"{one.subject}: {_message(one)}"},
+        "level": finding.rule.severity.value,
+        "message": {"text": f"{finding.subject}: {_message(finding)}"},
         "locations": [place],
-        "partialFingerprints": {"headwater/v1": one.fingerprint},
+        "partialFingerprints": {"headwater/v1": finding.fingerprint},
     }
-    if one.path:
-        steps = [{"location": _sarif_place(one) | {"message": {"text": line}}} for line in one.path]
+    if finding.path:
+        steps = [{"location": _sarif_place(finding) | {"message": {"text": line}}} for line in finding.path]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
-    if one.accepted:
-        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": one.accepted}]
+    if finding.accepted:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.accepted}]
     return result
 
 
-def _sarif_place(one: Finding) -> dict[str, Any]:
-    region = {"startLine": one.place.line, "startColumn": one.place.column}
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(one.place.file)}, "region": region}}
+def _sarif_place(finding: Finding) -> dict[str, Any]:
+    region = {"startLine": finding.place.line, "startColumn": finding.place.column}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(finding.place.file)}, "region": region}}
 
 
 def junit(checked: CheckResult) -> str:
@@ -132,13 +133,13 @@ def junit(checked: CheckResult) -> str:
     return str(document.tostring().decode())
 
 
-def _junit_case(rule: Rule, one: Finding) -> TestCase:
-    case = TestCase(one.subject, rule.name)
-    text = "\n".join((_message(one), *one.path))
-    if one.accepted:
-        case.result = [Skipped(one.accepted)]
+def _junit_case(rule: Rule, finding: Finding) -> TestCase:
+    case = TestCase(finding.subject, rule.name)
+    text = "\n".join((_message(finding), *finding.path))
+    if finding.accepted:
+        case.result = [Skipped(finding.accepted)]
     elif rule.severity is Severity.ERROR:
-        case.result = [Failure(text, str(one.place))]
+        case.result = [Failure(text, str(finding.place))]
     else:
         case.system_out = f"{rule.severity.value}: {text}"
     return case

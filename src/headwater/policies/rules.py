@@ -129,9 +129,11 @@ def _found(rule: Rule, lineage: Lineage, node: Node, why: str, about: str = "") 
     return Finding(rule, lineage.column(*node), why, (), about, lineage.owners_of(node[0]))
 
 
-def _arrival(rule: Rule, lineage: Lineage, one: TagPath, why: str) -> Finding:
+def _arrival(rule: Rule, lineage: Lineage, tag_path: TagPath, why: str) -> Finding:
     """Return a finding that the path of a tag proves."""
-    return replace(_found(rule, lineage, one.column.node, why, str(one.tag)), path=tuple(path_lines(one)))
+    return replace(
+        _found(rule, lineage, tag_path.column.node, why, str(tag_path.tag)), path=tuple(path_lines(tag_path))
+    )
 
 
 def _require_owner(rule: Rule, lineage: Lineage) -> Iterator[Finding]:

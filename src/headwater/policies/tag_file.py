@@ -145,14 +145,18 @@ def _require_no_circle(file: TagFile) -> None:
 _KINDS = ("job", "function", "column")
 
 
-def _breaker(one: YamlMap) -> Breaker:
-    one.only((*_KINDS, "tags", "reason", "owner", "expires"), ("reason", "owner", "expires"))
-    kinds = [kind for kind in _KINDS if kind in one]
-    expires = one.date("expires")
+def _breaker(section: YamlMap) -> Breaker:
+    section.only((*_KINDS, "tags", "reason", "owner", "expires"), ("reason", "owner", "expires"))
+    kinds = [kind for kind in _KINDS if kind in section]
+    expires = section.date("expires")
     if len(kinds) != 1 or expires is None:
-        raise PolicyError(f"{one.place}: a breaker has exactly one of job, function and column, found {len(kinds)}.")
+        raise PolicyError(
+            f"{section.place}: a breaker has exactly one of job, function and column, found {len(kinds)}."
+        )
     for key in ("reason", "owner", kinds[0]):
-        if not one.text(key).strip():
-            raise PolicyError(f"{one.word(key).place}: {key!r} is empty: say it in words.")
-    tags = one.texts("tags") or ("*",)
-    return Breaker(kinds[0], one.text(kinds[0]), tags, one.text("reason"), one.text("owner"), expires, one.place)
+        if not section.text(key).strip():
+            raise PolicyError(f"{section.word(key).place}: {key!r} is empty: say it in words.")
+    tags = section.texts("tags") or ("*",)
+    return Breaker(
+        kinds[0], section.text(kinds[0]), tags, section.text("reason"), section.text("owner"), expires, section.place
+    )

@@ -215,8 +215,8 @@ def _edge(edge: Named) -> Row:
     }
 
 
-def _schema_field(one: SchemaField) -> Row:
-    return {"name": one.name, "type": one.type, "own": caseless(one.name)}
+def _schema_field(field: SchemaField) -> Row:
+    return {"name": field.name, "type": field.type, "own": caseless(field.name)}
 
 
 def _schema(fields: Sequence[SchemaField]) -> str:

@@ -52,23 +52,23 @@ def lines(spark: SparkSession, source: str) -> DataFrame:
     return _of_kinds(spark, source, _kinds(spark, source))
 
 
-def lines_of(spark: SparkSession, source: str, found: Mapping[str, int]) -> DataFrame:
+def lines_of(spark: SparkSession, source: str, sizes: Mapping[str, int]) -> DataFrame:
     """The lines of some files of a source, as `lines` has them.
 
     Args:
         spark: a session.
         source: the source that they were found in.
-        found: paths as Spark writes them, with sizes in bytes; files with other endings than those of events are left
+        sizes: paths as Spark writes them, with sizes in bytes; files with other endings than those of events are left
             out.
 
     Raises:
         ArchiveError: a packed file is too large, or files cannot be read.
     """
-    if _is_file(source, found):
+    if _is_file(source, sizes):
         return _of_kinds(spark, source, {_kind(source): "*"})
     by_kind: dict[str, list[str]] = {}
-    for path in sorted(path for path in found if re.search(_ENDING, path)):
-        _check_size(path, found[path])
+    for path in sorted(path for path in sizes if re.search(_ENDING, path)):
+        _check_size(path, sizes[path])
         by_kind.setdefault(_kind(path), []).append(_escaped(path))
     parts = [_of_kinds(spark, paths, {kind: _GLOBS[kind]}) for kind, paths in by_kind.items()]
     return reduce(DataFrame.unionByName, parts) if parts else spark.createDataFrame([], LINE)

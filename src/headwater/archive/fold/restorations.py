@@ -87,12 +87,12 @@ class History:
                 if one.since < min(end, before) if moment is None else one.since <= moment < end:
                     yield one
 
-    def _end(self, one: Lineage) -> int:
+    def _end(self, lineage: Lineage) -> int:
         """The end of the first other run that replaced all rows after a run; FOREVER where none has."""
         ends = (
             moment
             for by, (moment, certain) in self.replaced.items()
-            if certain and by != one.run and (moment, by) > (one.last, one.run)
+            if certain and by != lineage.run and (moment, by) > (lineage.last, lineage.run)
         )
         return min(ends, default=FOREVER)
 

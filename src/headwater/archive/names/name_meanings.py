@@ -273,11 +273,11 @@ def _renamed_fields(
     begun: int,
     spelled: Iterable[FieldRename],
     renames: Sequence[FieldRename],
-    own: Callable[[str], str],
+    name_of: Callable[[str], str],
 ) -> Iterator[RenamedField]:
     """The fields that events renamed, with the names in these (`headwater.store.ingest.datasets`)."""
     for one in spelled:
-        former = own(one.former)
+        former = name_of(one.former)
         first, since = first_name(renames, former, one.at - 1)
         present = present_name(renames, first, since)
         yield RenamedField(dataset, begun, first, since, present, one.former if former == present else None)
@@ -290,5 +290,5 @@ def _twins(connection: Connection) -> dict[int, set[str]]:
     return found
 
 
-def _sorted(found: Mapping[Dataset, Iterable[int]]) -> Cuts:
-    return {name: tuple(sorted(some)) for name, some in found.items() if some}
+def _sorted(cuts: Mapping[Dataset, Iterable[int]]) -> Cuts:
+    return {name: tuple(sorted(some)) for name, some in cuts.items() if some}

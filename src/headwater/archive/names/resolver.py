@@ -92,17 +92,17 @@ class Resolver:
         """Whether fields were renamed, or differ in case only."""
         return bool(self.names.fields or self.names.renamed or self.names.spellings or self.names.twins)
 
-    def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
+    def datasets(self, frame: DataFrame, at: str, prefix: str = "", to: str = "") -> DataFrame:
         """Add the dataset that a name means at the moment in the column ``at`` (microseconds since 1970).
 
         Args:
-            frame: with the columns ``<named>namespace`` and ``<named>name``.
+            frame: with the columns ``<prefix>namespace`` and ``<prefix>name``.
             at: the column of the moment.
-            named: the prefix of the columns of the name.
+            prefix: the prefix of the columns of the name.
             to: the prefix of the columns that are added: ``<to>dataset_id``, ``<to>dataset_namespace``,
                 ``<to>dataset`` (its present name) and ``<to>begun`` (since when, NULL for ever).
         """
-        namespace, name = sf.col(f"{named}namespace"), sf.col(f"{named}name")
+        namespace, name = sf.col(f"{prefix}namespace"), sf.col(f"{prefix}name")
         begun: Column = sf.lit(None).cast("long")
         if self.count:
             valid = (sf.col("m_since") <= sf.col(at)) & (sf.col("m_until") > sf.col(at))
@@ -119,7 +119,7 @@ class Resolver:
         }
         return frame.withColumns(added).drop(*MEANING.fieldNames())
 
-    def fields(self, frame: DataFrame, at: str, named: str, of: str = "") -> DataFrame:
+    def fields(self, frame: DataFrame, at: str, field_name: str, of: str = "") -> DataFrame:
         """Add the field of a dataset that a name means at a moment: ``<of>field_id`` and ``<of>own``, its own name now.
 
         ``<of>spelled`` is the name if it is a spelling of ``own``, and NULL where the field has another name now.
@@ -127,14 +127,14 @@ class Resolver:
         Args:
             frame: with the columns ``<of>…`` that `datasets` adds.
             at: the column of the moment.
-            named: the column of the field's name; that of the name in lower case is ``<of>own`` too.
+            field_name: the column of the field's name; that of the name in lower case is ``<of>own`` too.
             of: the prefix of the columns of the dataset.
         """
         dataset, first = sf.col(f"{of}dataset_id"), sf.col(f"{of}own")
         if self.names.twins:
             same = (dataset == sf.col("t_id")) & (first == sf.col("t_name"))
             frame = frame.join(sf.broadcast(self.twins), same, "left")
-            own = sf.when(sf.col("t_id").isNotNull(), sf.col(named)).otherwise(first)
+            own = sf.when(sf.col("t_id").isNotNull(), sf.col(field_name)).otherwise(first)
             frame = frame.withColumn(f"{of}own", own).drop("t_id", *_TWIN.fieldNames())
         present, begun = first, sf.lit(None).cast("string")
         if self.names.fields:
@@ -143,7 +143,7 @@ class Resolver:
             frame = frame.join(sf.broadcast(self.renamed), same, "left")
             present, first = sf.coalesce("f_present", first), sf.coalesce("f_first", first)
             begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
-        spelled = sf.when(present == sf.col(f"{of}own"), sf.col(named))
+        spelled = sf.when(present == sf.col(f"{of}own"), sf.col(field_name))
         added = {f"{of}field_id": id_of(dataset, first, begun), f"{of}own": present, f"{of}spelled": spelled}
         return frame.withColumns(added).drop("f_id", *_FIELD.fieldNames())
 
@@ -168,15 +168,15 @@ class Resolver:
         own = id_of(sf.coalesce("p_namespace", "namespace"), sf.coalesce("p_name", "name"), _text("p_begun"))
         return found.withColumn("dataset_id", own).drop(*MEANING.fieldNames())
 
-    def epochs(self, frame: DataFrame, named: Column, key: Sequence[str]) -> DataFrame | None:
+    def epochs(self, frame: DataFrame, names: Column, key: Sequence[str]) -> DataFrame | None:
         """The moments (``cuts``) by key at which one of the names changes its meaning; None when none ever does.
 
         Args:
             frame: with the columns of the key.
-            named: a list of structs with ``namespace`` and ``name``.
+            names: a list of structs with ``namespace`` and ``name``.
             key: the columns of the key.
         """
-        return cuts_of(self.spark, frame, named, key, self.names.cuts) if self.names.cuts else None
+        return cuts_of(self.spark, frame, names, key, self.names.cuts) if self.names.cuts else None
 
     def all_names(self) -> DataFrame:
         """The names of the datasets that have or had several: ``dataset_id`` and ``names``."""
@@ -307,11 +307,11 @@ def meant_datasets(meanings: DataFrame) -> DataFrame:
     return meanings.select(sf.explode(sf.array(present, own)).alias("dataset_id")).distinct()
 
 
-def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
+def cuts_of(spark: SparkSession, frame: DataFrame, names: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
     """The moments by key at which one of its names changes its meaning: the list ``cuts``, no row without any."""
     rows = [(one.namespace, one.name, moment) for one, moments in cuts.items() for moment in moments]
     moments = sf.broadcast(spark.createDataFrame(rows, _CUT))
-    exploded = frame.select(*key, sf.explode(named).alias("one"))
+    exploded = frame.select(*key, sf.explode(names).alias("one"))
     same = (sf.col("one.namespace") == sf.col("c_namespace")) & (sf.col("one.name") == sf.col("c_name"))
     return exploded.join(moments, same).groupBy(*key).agg(sf.collect_set("c_moments").alias("cuts"))
 
@@ -334,12 +334,12 @@ def _text(begun: str) -> Column:
     return sf.nullif(begun, sf.lit(BEGINNING)).cast("string")
 
 
-def _meaning_row(one: Meaning) -> tuple[str | int, ...]:
-    return (*_parts(one.name), one.since, one.until, *_parts(one.present), one.begun)
+def _meaning_row(meaning: Meaning) -> tuple[str | int, ...]:
+    return (*_parts(meaning.name), meaning.since, meaning.until, *_parts(meaning.present), meaning.begun)
 
 
-def _field_row(one: FieldMeaning) -> tuple[str | int, ...]:
-    return (*_parts(one.dataset), *one[1:])
+def _field_row(meaning: FieldMeaning) -> tuple[str | int, ...]:
+    return (*_parts(meaning.dataset), *meaning[1:])
 
 
 def _parts(dataset: Dataset) -> tuple[str, str]:

@@ -170,6 +170,6 @@ def _names(archive: Tables) -> DataFrame:
     return archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
 
 
-def _named(archive: Tables, found: DataFrame, *more: str) -> DataFrame:
-    rows = found.join(_names(archive), "field_id").select("namespace", "dataset", "field", "distance", *more)
+def _named(archive: Tables, fields: DataFrame, *more: str) -> DataFrame:
+    rows = fields.join(_names(archive), "field_id").select("namespace", "dataset", "field", "distance", *more)
     return rows.orderBy("distance", "namespace", "dataset", "field")

@@ -321,6 +321,6 @@ def _with_flows(edges: DataFrame, sets: Sequence[Collection[Breaker]]) -> DataFr
     return hinted.join(kinds, list(_KIND))
 
 
-def _effect(one: Transformation, functions: frozenset[str]) -> str | None:
-    found = arriving(one, functions)
+def _effect(transformation: Transformation, functions: frozenset[str]) -> str | None:
+    found = arriving(transformation, functions)
     return found and found.value

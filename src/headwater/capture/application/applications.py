@@ -35,13 +35,13 @@ _held: list[tuple[Agent, Delivery, CaptureSettings]] = []
 _undo: list[Callable[[], None]] = []
 
 
-def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) -> None:
+def begin(context: Any, settings: CaptureSettings, setting_names: Collection[str] = ()) -> None:
     """Watch a SparkContext; one that is watched already is left as it is.
 
     Args:
         context: the SparkContext, or what stands for one behind a client of Spark Connect.
         settings: how it is to be watched.
-        named: the settings that somebody named: a line says which of them do not count, as others do already.
+        setting_names: the settings that somebody named: a line says which of them do not count, as others do already.
 
     Raises:
         CaptureError: the tap cannot be made.
@@ -49,7 +49,7 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
     """
     with _lock:
         if id(context) in _agents:
-            warn_of_other_settings(context, settings, named)
+            warn_of_other_settings(context, settings, setting_names)
             return
         config = read_config(Path(settings.config)) if settings.config else {}
         client = settings_from(spark_conf(context), os.environ, config)
@@ -97,13 +97,13 @@ def delivered_store(context: Any, seconds: float = 5.0) -> str | None:
     return settings.store or None
 
 
-def warn_of_other_settings(context: Any, settings: CaptureSettings, named: Collection[str]) -> None:
-    """Say in one line which of the ``named`` settings do not count for a SparkContext that is watched already."""
+def warn_of_other_settings(context: Any, settings: CaptureSettings, setting_names: Collection[str]) -> None:
+    """Say in one line which of some settings do not count for a SparkContext that is watched already."""
     found = _agents.get(id(context))
     if found is None:
         return
     _, agent, _, present = found
-    others = [name for name in sorted(named) if getattr(settings, name) != getattr(present, name)]
+    others = [name for name in sorted(setting_names) if getattr(settings, name) != getattr(present, name)]
     if others:
         requested, now = (", ".join(f"{name}={getattr(one, name)!r}" for name in others) for one in (settings, present))
         _LOG.warning(

@@ -147,7 +147,7 @@ def with_literals(relation: Any) -> Any:
     return found
 
 
-def with_parameters(query: str, positional: Sequence[str], named: Mapping[str, str]) -> str:
+def with_parameters(query: str, positional: Sequence[str], by_name: Mapping[str, str]) -> str:
     """A statement with texts in the place of its parameters; strings, names in backticks and comments as they are.
 
     >>> with_parameters("SELECT ?, ':a', :a", ["1"], {"a": "x"})
@@ -156,8 +156,8 @@ def with_parameters(query: str, positional: Sequence[str], named: Mapping[str, s
     values = chain(positional, repeat("NULL"))
 
     def bound(word: re.Match[str]) -> str:
-        if word["name"] in named:
-            return named[word["name"]]
+        if word["name"] in by_name:
+            return by_name[word["name"]]
         return next(values) if word["mark"] and positional else word[0]
 
     return _WORDS.sub(bound, query)

@@ -201,16 +201,17 @@ def _asking(relation: Any, text: str) -> Any:
     return changed
 
 
-def _retyped(query: Operator, found: Sequence[tuple[str, str]], types: Sequence[str]) -> Operator:
+def _retyped(query: Operator, query_columns: Sequence[tuple[str, str]], types: Sequence[str]) -> Operator:
     """The query with the casts that the write makes to the types of the table.
 
     Types with others inside are not compared: a text may shorten them.
     """
     columns = [one for one in query.expressions("projectList") if one.label]
-    if not len(found) == len(types) == len(columns):
+    if not len(query_columns) == len(types) == len(columns):
         return query
     changes = [
-        kind and column[1] not in ("void", kind) and "<" not in kind for column, kind in zip(found, types, strict=True)
+        kind and column[1] not in ("void", kind) and "<" not in kind
+        for column, kind in zip(query_columns, types, strict=True)
     ]
     if not any(changes):
         return query

@@ -124,11 +124,11 @@ def row_change(sql: str) -> RowChange:
     return read(found, _EVOLUTION.search(sql) is not None)
 
 
-def _merge(found: exp.Expression, evolves: bool) -> RowChange:
-    target, source = found.this, found.args["using"]
-    joined = f"{_sql(target)} JOIN {_sql(source)} ON {_sql(found.args['on'])}"
+def _merge(statement: exp.Expression, evolves: bool) -> RowChange:
+    target, source = statement.this, statement.args["using"]
+    joined = f"{_sql(target)} JOIN {_sql(source)} ON {_sql(statement.args['on'])}"
     clauses = [Clause(joined)]
-    for when in found.args["whens"].expressions:
+    for when in statement.args["whens"].expressions:
         rows = joined if when.args.get("matched") else _sql(target) if when.args.get("source") else _sql(source)
         clauses += _clauses(when.args["then"], _where(rows, when.args.get("condition")), _sql(source), target)
     return RowChange(_name(target), tuple(clauses), _sql(source), evolves)
@@ -151,20 +151,20 @@ def _clauses(then: exp.Expression, rows: str, source: str, target: exp.Expressio
         yield Clause(rows)
 
 
-def _update(found: exp.Expression, evolves: bool) -> RowChange:
-    target = found.this
-    rows = _where(_sql(target), _condition(found))
-    return RowChange(_name(target), (Clause(rows, _assigned(found.expressions, target)),), evolves=evolves)
+def _update(statement: exp.Expression, evolves: bool) -> RowChange:
+    target = statement.this
+    rows = _where(_sql(target), _condition(statement))
+    return RowChange(_name(target), (Clause(rows, _assigned(statement.expressions, target)),), evolves=evolves)
 
 
-def _delete(found: exp.Expression, evolves: bool) -> RowChange:
-    condition = _condition(found)
-    rows = _where(_sql(found.this), condition)
-    return RowChange(_name(found.this), (Clause(rows),), evolves=evolves, deletes_all=condition is None)
+def _delete(statement: exp.Expression, evolves: bool) -> RowChange:
+    condition = _condition(statement)
+    rows = _where(_sql(statement.this), condition)
+    return RowChange(_name(statement.this), (Clause(rows),), evolves=evolves, deletes_all=condition is None)
 
 
-def _condition(found: exp.Expression) -> exp.Expression | None:
-    where = found.args.get("where")
+def _condition(statement: exp.Expression) -> exp.Expression | None:
+    where = statement.args.get("where")
     return where.this if where is not None else None
 
 

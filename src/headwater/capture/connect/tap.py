@@ -115,15 +115,15 @@ class ConnectTap(QueueTap):
             stopped = _EndedAction(Action(command=END_STREAM, run=run), began, failure)
             self._ended.put(lambda: [self._row(stopped)])
 
-    def _note(self, found: Action | None, began: datetime, failure: str | None, answers: _Answers) -> None:
-        if found is not None and found.command == END_STREAM:
+    def _note(self, action: Action | None, began: datetime, failure: str | None, answers: _Answers) -> None:
+        if action is not None and action.command == END_STREAM:
             if not answers.goes_on:
-                self._end_query(found.run, began, failure)
+                self._end_query(action.run, began, failure)
             return
-        if found is not None and found.command == START_STREAM and answers.query is not None:
+        if action is not None and action.command == START_STREAM and answers.query is not None:
             self._queries[answers.query.run] = answers.query
-        if found is not None and (found.command or found.unread or self._settings.reads):
-            ended = _EndedAction(found, began, failure, answers.query)
+        if action is not None and (action.command or action.unread or self._settings.reads):
+            ended = _EndedAction(action, began, failure, answers.query)
             self._put(lambda: [self._row(ended)])
 
     def _row(self, ended: _EndedAction) -> ExecutionRow:

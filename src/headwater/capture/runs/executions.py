@@ -209,11 +209,11 @@ class Executions:
             return None
         return self._begun(row, row.command, Statement(gaps=(Gap("error", row.command, row.unreadable),)))
 
-    def _begun(self, row: ExecutionRow, command: str, found: Statement, sql: str = "") -> RunMoment:
-        job = Job(self.application.job.namespace, self._namer.of_statement(command, found))
+    def _begun(self, row: ExecutionRow, command: str, statement: Statement, sql: str = "") -> RunMoment:
+        job = Job(self.application.job.namespace, self._namer.of_statement(command, statement))
         run = Run(str(generate_new_uuid()), job, self.application)
         began = self._clock.after(row.began or row.time)
-        moment = RunMoment(run, RunState.START, began, self.engine, found, sql=sql)
+        moment = RunMoment(run, RunState.START, began, self.engine, statement, sql=sql)
         self._open[row.id] = moment
         return moment
 

@@ -77,21 +77,21 @@ class JobNamer:
     application: str
     settings: JobNames
 
-    def of_statement(self, command: str, found: Statement) -> str:
+    def of_statement(self, command: str, statement: Statement) -> str:
         """The name for a statement, by the class of its operator and what it reads and writes.
 
         One that writes no dataset goes by what it does (``read``, ``call``, ``foreach``) and what it reads.
         """
-        targets = [output.description for output in found.outputs]
+        targets = [output.description for output in statement.outputs]
         # A job of its own, so that no later write of the application ends the lineage that a restoration brings back.
-        kind = "restore" if any(output.restores is not None for output in found.outputs) else ""
+        kind = "restore" if any(output.restores is not None for output in statement.outputs) else ""
         if self.settings.by_operator:
-            last = last_part(targets[0].dataset) if targets else "read" if found.inputs else "unknown"
+            last = last_part(targets[0].dataset) if targets else "read" if statement.inputs else "unknown"
             return self._joined(kind or snake(command), *([last] if self.settings.append_dataset else ()))
         if targets:
             return self._joined(kind, _all(targets))
-        verb = "read" if found.inputs and command not in ("Call", *TAKEN) else snake(command)
-        return self._joined(verb, _all(found.inputs))
+        verb = "read" if statement.inputs and command not in ("Call", *TAKEN) else snake(command)
+        return self._joined(verb, _all(statement.inputs))
 
     def of_stream(self, name: str, plan: Stream | None) -> str:
         """The name for a streaming query: its own, else by what it writes, else by its sink and what it reads."""

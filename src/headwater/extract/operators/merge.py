@@ -53,9 +53,9 @@ def _rows(instructions: Iterable[Expression]) -> Iterator[tuple[Expression, ...]
                 yield values
 
 
-def _made(value: Expression, column: Attribute, own: Set[int], scope: Scope) -> Trace:
-    unchanged = value.name == "AttributeReference" and value.expr_id in own and value.label == column.name
-    return NOTHING if unchanged else assigned(value, column.name, own, scope)
+def _made(value: Expression, column: Attribute, target_ids: Set[int], scope: Scope) -> Trace:
+    unchanged = value.name == "AttributeReference" and value.expr_id in target_ids and value.label == column.name
+    return NOTHING if unchanged else assigned(value, column.name, target_ids, scope)
 
 
 def assigned(value: Expression, name: str, target: Set[int], scope: Scope) -> Trace:

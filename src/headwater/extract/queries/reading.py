@@ -81,11 +81,11 @@ def _under(trace: Paths | Star | None, name: str, result: Result) -> tuple[Paths
 
 
 def _with_reasons(
-    found: Sequence[tuple[Paths, bool]], names: Sequence[str]
+    traces: Sequence[tuple[Paths, bool]], names: Sequence[str]
 ) -> tuple[tuple[Paths, ...], tuple[str, ...]]:
-    unclear = [name for name, (_, certain) in zip(names, found, strict=True) if not certain]
+    unclear = [name for name, (_, certain) in zip(names, traces, strict=True) if not certain]
     why = (f"which table {', '.join(unclear)} comes from is not in the query",) if unclear else ()
-    return tuple(paths for paths, _ in found), why
+    return tuple(paths for paths, _ in traces), why
 
 
 def _guessed(url: str, text: str, names: Sequence[str], why: str) -> QueryLineage:
@@ -106,15 +106,15 @@ def with_generated(
     lineage: ColumnLineage,
     generated: Mapping[str, str | Sequence[Mapping[str, Any]]],
     masking: frozenset[str] = frozenset(),
-    own: Mapping[str, frozenset[Dependency]] = _NOTHING,
+    unchanged: Mapping[str, frozenset[Dependency]] = _NOTHING,
 ) -> ColumnLineage:
     """The lineage of what is written, and of the columns made of it: ``generated`` holds the SQL of each.
 
-    In the place of SQL may stand the columns that it is made of and how. ``own`` has the edges of columns that some
-    rows keep. A column that the query gives itself is left alone: Delta checks that its value is the one generated.
+    In the place of SQL may stand the columns that it is made of and how. ``unchanged`` has the edges of columns that
+    some rows keep. A column that the query fills itself is left alone: Delta checks its value.
     """
     named = {name.lower(): edges for name, edges in lineage.fields.items()}
-    values = {name: named.get(name, frozenset()) | own.get(name, frozenset()) for name in {*named, *own}}
+    values = {name: named.get(name, frozenset()) | unchanged.get(name, frozenset()) for name in {*named, *unchanged}}
     made = {
         name: frozenset(
             Dependency(edge.input, compose(one_step, edge.transformation))
@@ -137,8 +137,8 @@ def _transformations(
     return _transformations_of_sql(how, written, masking)
 
 
-def _transformation(known: Mapping[str, Any]) -> Transformation:
-    return Transformation(Subtype(known["subtype"]), masking=known["masking"], opaque=known["opaque"])
+def _transformation(facts: Mapping[str, Any]) -> Transformation:
+    return Transformation(Subtype(facts["subtype"]), masking=facts["masking"], opaque=facts["opaque"])
 
 
 def _transformations_of_sql(sql: str, written: Mapping[str, object], masking: frozenset[str]) -> list[Contribution]:

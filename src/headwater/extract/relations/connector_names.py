@@ -41,29 +41,31 @@ def of_relation(node: Operator | None) -> DatasetDescription | None:
     return described(identifier) if identifier else None
 
 
-def named_by(properties: Facts, found: DatasetDescription | None, extraction: Extraction) -> DatasetDescription | None:
+def named_by(
+    properties: Facts, description: DatasetDescription | None, extraction: Extraction
+) -> DatasetDescription | None:
     """A dataset as the properties of its table name it, with their facets; the name found without them is a symlink."""
     if not properties:
-        return found
+        return description
     own = described(properties)
     if own is None and (properties.get("name") or properties.get("namespace")):
         why = "of openlineage.dataset.name and openlineage.dataset.namespace one is missing: a table has both or none"
         extraction.report("extension", str(properties.get("name") or properties.get("namespace")), why)
-    named = also_known_as(own, found) if own else found
+    named = also_known_as(own, description) if own else description
     if named is None:
         return None
     facets = tuple(Facet(name, content) for name, content in sorted((properties.get("facets") or {}).items()))
     return replace(named, facets=(*named.facets, *facets))
 
 
-def also_known_as(named: DatasetDescription, found: DatasetDescription | None) -> DatasetDescription:
+def also_known_as(by_connector: DatasetDescription, description: DatasetDescription | None) -> DatasetDescription:
     """The dataset as its connector names it, with all else that was found out of it, the name too."""
-    if found is None:
-        return named
-    own = found.dataset
-    known = () if own == named.dataset or own.namespace.startswith(_UNNAMED) else (Symlink(own),)
-    symlinks = tuple(dict.fromkeys((*named.symlinks, *known, *found.symlinks)))
-    return replace(found, dataset=named.dataset, source=named.source, symlinks=symlinks)
+    if description is None:
+        return by_connector
+    own = description.dataset
+    known = () if own == by_connector.dataset or own.namespace.startswith(_UNNAMED) else (Symlink(own),)
+    symlinks = tuple(dict.fromkeys((*by_connector.symlinks, *known, *description.symlinks)))
+    return replace(description, dataset=by_connector.dataset, source=by_connector.source, symlinks=symlinks)
 
 
 def facets_of_connector(text: object, of: str, what: str, extraction: Extraction) -> Iterator[Facet]:

@@ -228,10 +228,10 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
     return _at_version(found, table)
 
 
-def _at_version(found: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:
+def _at_version(descriptions: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:
     """The datasets with their table format, and the version that the plan was made for, where they have these."""
     version = str(facts.get("version") or "")
-    located = tuple(stored(description, facts) for description in found)
+    located = tuple(stored(description, facts) for description in descriptions)
     return tuple(replace(description, version=version) for description in located) if version else located
 
 

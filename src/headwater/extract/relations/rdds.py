@@ -61,12 +61,12 @@ def _of_nothing(output: tuple[Attribute, ...]) -> Rows:
     return Rows(output, {column.expr_id: NOTHING for column in output})
 
 
-def _made_of(known: Origin, output: tuple[Attribute, ...], what: str, why: str, extraction: Extraction) -> Rows:
+def _made_of(origin: Origin, output: tuple[Attribute, ...], what: str, why: str, extraction: Extraction) -> Rows:
     """Each column depends on every column of what was collected."""
-    _note(known, extraction)
+    _note(origin, extraction)
     extraction.report("opaque", what, why)
-    made = received(known.everything)
-    return Rows(output, {column.expr_id: made for column in output}, known.deciding)
+    made = received(origin.everything)
+    return Rows(output, {column.expr_id: made for column in output}, origin.deciding)
 
 
 def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction) -> Rows:

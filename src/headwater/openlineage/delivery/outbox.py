@@ -152,10 +152,10 @@ class Outbox:
         while self._unkept:
             line, error = self._unkept.popleft()
             sent = self._send(line) if reachable else DeliveryResult(DeliveryOutcome.UNAVAILABLE)
-            if sent.fate is DeliveryOutcome.UNAVAILABLE:
+            if sent.outcome is DeliveryOutcome.UNAVAILABLE:
                 reachable = everything = False
                 self._spool.lose(error)
-            elif sent.fate is DeliveryOutcome.REJECTED:
+            elif sent.outcome is DeliveryOutcome.REJECTED:
                 self._spool.reject(line, sent.reason)
         return everything
 
@@ -175,16 +175,16 @@ class Outbox:
 
     def _send(self, line: str) -> DeliveryResult:
         sent = self._target.send(line)
-        if sent.fate is DeliveryOutcome.UNAVAILABLE:
+        if sent.outcome is DeliveryOutcome.UNAVAILABLE:
             self._sleep(sent.reason)
         else:
             if self._away:
                 _log.info("Lineage events can go to %s again; those that were kept follow.", self.name)
             self._away = False
             self._rest, self._awake_at = self._shortest_rest, 0.0
-        self._delivered += sent.fate is DeliveryOutcome.DELIVERED
-        self._rejected += sent.fate is DeliveryOutcome.REJECTED
-        if sent.fate is DeliveryOutcome.REJECTED:
+        self._delivered += sent.outcome is DeliveryOutcome.DELIVERED
+        self._rejected += sent.outcome is DeliveryOutcome.REJECTED
+        if sent.outcome is DeliveryOutcome.REJECTED:
             _log.warning("%s refused an event (%s); it is kept in rejected.ndjson.", self.name, sent.reason)
         return sent
 

@@ -35,7 +35,7 @@ class DeliveryOutcome(Enum):
 class DeliveryResult:
     """The fate of one event, and the reason when it is not DELIVERED: never with a secret in it."""
 
-    fate: DeliveryOutcome
+    outcome: DeliveryOutcome
     reason: str = ""
 
 
@@ -204,7 +204,7 @@ class Spool:
                     file.remove()
                     self._own = None if file is self._own else self._own
                     return True
-            if enough() or self._send(send, line).fate is DeliveryOutcome.UNAVAILABLE:
+            if enough() or self._send(send, line).outcome is DeliveryOutcome.UNAVAILABLE:
                 self.drop_acknowledged()
                 return False
             with self._lock:
@@ -213,7 +213,7 @@ class Spool:
     def _send(self, send: Callable[[str], DeliveryResult], data: bytes) -> DeliveryResult:
         line = data.decode("utf-8", "replace").strip()
         sent = send(line) if line else DeliveryResult(DeliveryOutcome.DELIVERED)
-        if sent.fate is DeliveryOutcome.REJECTED:
+        if sent.outcome is DeliveryOutcome.REJECTED:
             self.reject(line, sent.reason)
         return sent
 

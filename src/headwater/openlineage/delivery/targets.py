@@ -101,7 +101,7 @@ class SinkTarget:
         try:
             self._sink(line)
         except Exception as error:
-            return DeliveryResult(_fate(error), _reason(error))
+            return DeliveryResult(_outcome(error), _reason(error))
         return DeliveryResult(DeliveryOutcome.DELIVERED)
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class ClientTarget:
         except Exception as error:
             # A URL that no request can be made of is a ValueError: it is not the event that is wrong.
             return DeliveryResult(
-                DeliveryOutcome.UNAVAILABLE if isinstance(error, ValueError) else _fate(error), _reason(error)
+                DeliveryOutcome.UNAVAILABLE if isinstance(error, ValueError) else _outcome(error), _reason(error)
             )
         return DeliveryResult(DeliveryOutcome.DELIVERED)
 
@@ -288,7 +288,7 @@ def _environment_kept() -> Iterator[None]:
                 del os.environ[name]
 
 
-def _fate(error: Exception) -> DeliveryOutcome:
+def _outcome(error: Exception) -> DeliveryOutcome:
     if status_of(error) is not None:
         return DeliveryOutcome.REJECTED if is_final(error) else DeliveryOutcome.UNAVAILABLE
     if isinstance(error, OSError):  # all that requests raises is one

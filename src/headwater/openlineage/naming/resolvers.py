@@ -62,7 +62,7 @@ class ConfiguredNames:
         return replace(removed_path(dataset, self.removed), namespace=namespace)
 
 
-def resolvers_from(found: Mapping[str, Any]) -> tuple[Resolver, ...]:
+def resolvers_from(configuration: Mapping[str, Any]) -> tuple[Resolver, ...]:
     """The resolvers of a configuration: by the name that each resolves to, its ``type`` and the keys of that type.
 
     Raises:
@@ -71,7 +71,7 @@ def resolvers_from(found: Mapping[str, Any]) -> tuple[Resolver, ...]:
     >>> resolvers_from({"shop": {"type": "hostList", "hosts": "[db1;db2]"}})[0].resolve("postgres://DB2:5432")
     'postgres://shop:5432'
     """
-    return tuple(_resolver(name, keys) for name, keys in sorted(found.items()))
+    return tuple(_resolver(name, keys) for name, keys in sorted(configuration.items()))
 
 
 def _resolver(name: str, keys: object) -> Resolver:

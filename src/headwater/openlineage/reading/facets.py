@@ -270,16 +270,16 @@ def replaced_version(output: Record) -> ReplacedVersion:
     return ReplacedVersion(_REPLACED.get(text(facet, "replaces")), bool(record(found, "subset")), restores)
 
 
-def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
+def _name_changes(facets: Record, present: Dataset) -> list[NameChange]:
     """The changes of ``headwater_names``, else that of the standard facet of a rename."""
     listed = records(facets, NAMES, "names")
     if listed or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
         pairs = [(record(one, "previous"), record(one, "current")) for one in listed]
-        return [NameChange(dataset(former), dataset(present) if present else None) for former, present in pairs]
+        return [NameChange(dataset(former), dataset(name) if name else None) for former, name in pairs]
     former = record(facets, _LIFECYCLE, "previousIdentifier")
-    if not text(former, "namespace") or not text(former, "name") or dataset(former) == named:
+    if not text(former, "namespace") or not text(former, "name") or dataset(former) == present:
         return []
-    return [NameChange(dataset(former), named)]
+    return [NameChange(dataset(former), present)]
 
 
 def _field_changes(facets: Record) -> list[FieldChange]:

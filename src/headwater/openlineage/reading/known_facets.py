@@ -66,7 +66,7 @@ _KNOWN = KnownFacets(_MOST)
 _NAME = token_hex(16)  # of strings that stand for facets, which nobody can have written
 
 
-def read_known(line: bytes, known: KnownFacets = _KNOWN) -> Any:
+def read_known(line: bytes, known_facets: KnownFacets = _KNOWN) -> Any:
     """The value that a JSON text stands for, with a `Part` for each large facet when it is an event.
 
     Raises:
@@ -82,7 +82,7 @@ def read_known(line: bytes, known: KnownFacets = _KNOWN) -> Any:
     while found := _FACET.search(line, at):
         # Whatever the place in the line is, what follows is a value: an unescaped quote and a colon are before it.
         begin = at = found.end()
-        if facet := known.at(line, begin):
+        if facet := known_facets.at(line, begin):
             name = f"{_NAME} {len(parts)}"
             pieces += (line[done:begin], b'"%s"' % name.encode())
             parts[name] = facet.part
@@ -93,7 +93,7 @@ def read_known(line: bytes, known: KnownFacets = _KNOWN) -> Any:
     value = in_parts(read_json(line) if value is None else value)
     for part in _facets(value) if others else ():
         if isinstance(part, Part) and not part.packed and (raw := _raw_of(part.value, line, others)):
-            known.add(part, raw)
+            known_facets.add(part, raw)
     return value
 
 

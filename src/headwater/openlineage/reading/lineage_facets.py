@@ -118,8 +118,8 @@ class ExplicitLineage:
             why = "the event names a job as a source, and not which of its outputs is read"
             self.gaps.append(Gap("facet", f"{job.namespace}/{job.name}", why, str(output)))
 
-    def _is_own(self, one: Record) -> bool:
-        own, place = record(self.event, "job"), _place(one)
+    def _is_own(self, entry: Record) -> bool:
+        own, place = record(self.event, "job"), _place(entry)
         return place in (("", ""), (text(own, "namespace"), text(own, "name")))
 
     def _read(self) -> list[Record]:
@@ -143,12 +143,12 @@ def _whole(source: Record) -> Record:
     return named | {"transformations": [one | {"opaque": True} for one in steps]}
 
 
-def _is_job(one: Record) -> bool:
-    return text(one, "type").upper() == "JOB"
+def _is_job(entry: Record) -> bool:
+    return text(entry, "type").upper() == "JOB"
 
 
-def _place(one: Record) -> tuple[str, str]:
-    return text(one, "namespace"), text(one, "name")
+def _place(entry: Record) -> tuple[str, str]:
+    return text(entry, "namespace"), text(entry, "name")
 
 
 _OLD_TYPES = {"IDENTITY": ("IDENTITY", False), "MASKED": ("TRANSFORMATION", True)}
@@ -303,13 +303,13 @@ class _Inputs:
         """The names of the fields by dataset."""
         return {owner: tuple(names) for owner, (_, names) in self._names.items()}
 
-    def place(self, one: Record) -> int:
+    def place(self, input_field: Record) -> int:
         """The place of an input field.
 
         Raises:
             EventError: it names no dataset or no field.
         """
-        named = one.get("namespace"), one.get("name"), one.get("field")
+        named = input_field.get("namespace"), input_field.get("name"), input_field.get("field")
         try:
             place = self._known.get(named)
         except TypeError:  # a list or an object, which has no hash

@@ -37,14 +37,14 @@ def facets_of_job(event: Record) -> Record:
     return record(event, "job", "facets")
 
 
-def set_latest(found: Facets, facet: str, latest: Iterable[Record]) -> None:
+def set_latest(merged: Facets, facet: str, latest: Iterable[Record]) -> None:
     """Set one facet to the last that any of the ``latest`` facets have; remove it where that is deleted."""
     for facets in latest:
         value = facets.get(facet) or next((one for name, one in facets.items() if text(name) == facet), None)
         if value is not None:
-            found[facet] = value
-    if record(found.get(facet)).get(_DELETED) is True:
-        del found[facet]
+            merged[facet] = value
+    if record(merged.get(facet)).get(_DELETED) is True:
+        del merged[facet]
 
 
 def source_url(facets: Facets | None) -> str:

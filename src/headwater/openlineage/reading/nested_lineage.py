@@ -78,9 +78,9 @@ def _inputs(inputs: Iterable[Record], unnamed: str) -> tuple[NestedInput, ...]:
     return tuple(_input(one, _parts(one.get("field")), unnamed) for one in inputs)
 
 
-def _input(one: Record, path: Path, unnamed: str) -> NestedInput:
-    steps = tuple(transformation(step, unnamed) for step in records(one, "transformations"))
-    return NestedInput(dataset(one), caseless(path[0]), path[1:], steps or _UNNAMED)
+def _input(entry: Record, path: Path, unnamed: str) -> NestedInput:
+    steps = tuple(transformation(step, unnamed) for step in records(entry, "transformations"))
+    return NestedInput(dataset(entry), caseless(path[0]), path[1:], steps or _UNNAMED)
 
 
 def _parts(name: object) -> Path:

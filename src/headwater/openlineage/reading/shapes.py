@@ -107,8 +107,8 @@ _NAMING_FACETS: dict[str, Callable[[object], None]] = {
 }
 
 
-def _of(named: Record) -> Iterator[object]:
-    return map(named.get, _NAMED)
+def _of(entry: Record) -> Iterator[object]:
+    return map(entry.get, _NAMED)
 
 
 def _require_names(names: Iterable[object]) -> None:

@@ -35,13 +35,13 @@ def nested(keys: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _put(found: dict[str, Any], path: list[str], value: str) -> None:
+def _put(tree: dict[str, Any], path: list[str], value: str) -> None:
     for key in path[:-1]:
-        inner = found.get(key)
+        inner = tree.get(key)
         if not isinstance(inner, dict):
-            inner = found[key] = {}
-        found = inner
-    found[path[-1]] = value
+            inner = tree[key] = {}
+        tree = inner
+    tree[path[-1]] = value
 
 
 def _in_python_words(transport: Mapping[str, Any]) -> dict[str, Any]:

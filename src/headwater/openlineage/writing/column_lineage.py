@@ -80,10 +80,10 @@ def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[Colum
 
 
 def _within(
-    lineage: ColumnLineage, own: int, limit: int, notes: list[tuple[str, str]]
+    lineage: ColumnLineage, count: int, limit: int, notes: list[tuple[str, str]]
 ) -> tuple[ColumnLineage, list[tuple[str, str]]]:
     coarse, note = _coarsened(lineage, limit)
-    return coarse, [*notes, ("edges", f"{own} edges are more than {limit}: {note}")]
+    return coarse, [*notes, ("edges", f"{count} edges are more than {limit}: {note}")]
 
 
 def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:

@@ -30,17 +30,17 @@ _Own = TypeVar("_Own")
 
 
 def with_extension_facets(
-    own: Mapping[str, _Own], seen: DatasetDescription, of: str, disabled: frozenset[str], producer: str
+    facets: Mapping[str, _Own], seen: DatasetDescription, of: str, disabled: frozenset[str], producer: str
 ) -> dict[str, Any]:
-    """The facets ``own`` and those of extensions, ``of`` a dataset itself or of an input or output of this run.
+    """Return ``facets`` and those of extensions, ``of`` a dataset itself or of an input or output of this run.
 
     Those named in ``disabled`` are left out, and those that are no JSON objects, which `facet_gaps` reports.
     """
-    found: dict[str, Any] = dict(own)
+    found: dict[str, Any] = dict(facets)
     for facet in seen.facets:
         content = _content(facet)
         usable = facet.of == of and content is not None and facet.name not in disabled | OURS_ONLY
-        if usable and (facet.name not in own or facet.name in THEIRS_FIRST):
+        if usable and (facet.name not in facets or facet.name in THEIRS_FIRST):
             found[facet.name] = _base(of, producer) | (content or {})
     return found
 

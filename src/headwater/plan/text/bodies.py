@@ -97,9 +97,9 @@ class Inlining:
     def _renumbered(self, text: str, arguments: Mapping[int, str]) -> str:
         known: dict[int, int] = {}
 
-        def fresh(found: re.Match[str]) -> str:
-            expr_id = int(found[1])
-            return f"#{known.setdefault(expr_id, next(self._ids))}" if expr_id < _FRESH else found[0]
+        def fresh(match: re.Match[str]) -> str:
+            expr_id = int(match[1])
+            return f"#{known.setdefault(expr_id, next(self._ids))}" if expr_id < _FRESH else match[0]
 
         parts = _split_at(text, arguments)
         return "".join(arguments[part] if isinstance(part, int) else _ID.sub(fresh, part) for part in parts)

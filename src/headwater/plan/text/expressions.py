@@ -43,7 +43,7 @@ def expression(text: str, columns: Columns) -> Expression:
 def named(text: str, columns: Columns) -> Expression:
     """A named expression: a column, or ``expression AS name#id``."""
     try:
-        reader = _Reader(text, columns, named=True)
+        reader = _Reader(text, columns, ends_at_name=True)
         inner = reader.sequence()
         return _aliased(inner, reader.after_as(), columns)
     except (Unreadable, IndexError):
@@ -77,10 +77,10 @@ def _fields(value: Expression, path: str) -> Expression:
 class _Reader(Cursor):
     """Reads one text from left to right."""
 
-    def __init__(self, text: str, columns: Columns, *, named: bool = False) -> None:
+    def __init__(self, text: str, columns: Columns, *, ends_at_name: bool = False) -> None:
         super().__init__(text, columns.names)
         self._columns = columns
-        self._open_end = named  # outside of every bracket AS is the end of the expression
+        self._open_end = ends_at_name  # outside of every bracket AS is the end of the expression
 
     def whole(self) -> Expression:
         found = self.sequence()

@@ -85,13 +85,13 @@ def relation(text: str, facts: TextFacts) -> Operator:
     return Operator("LogicalRelation", (), {"output": output}, values)
 
 
-def _in_files(known: Mapping[str, Any], format_: str, output: Sequence[Expression]) -> Mapping[str, Any]:
+def _in_files(facts: Mapping[str, Any], format_: str, output: Sequence[Expression]) -> Mapping[str, Any]:
     """The places of columns in files that do not keep their names; of CSV where the request says whether they do."""
-    if format_ != "text" and "header" not in known:
+    if format_ != "text" and "header" not in facts:
         return {}
-    folders = (*known.get("partitions", ()), "_metadata")
+    folders = (*facts.get("partitions", ()), "_metadata")
     found = {"format": format_, "positions": tuple(one.label for one in output if one.label not in folders)}
-    return {**found, "names": tuple(name for name in known.get("names", ()) if name not in folders)}
+    return {**found, "names": tuple(name for name in facts.get("names", ()) if name not in folders)}
 
 
 def relation_v2(text: str, facts: TextFacts) -> Operator:

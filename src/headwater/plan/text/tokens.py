@@ -31,19 +31,19 @@ class Token:
     expr_id: int = -1
 
 
-def tokens(text: str, known: Mapping[int, str]) -> list[Token]:
-    """The words of an expression; ``known`` has the names of the columns that it may refer to, by exprId.
+def tokens(text: str, names: Mapping[int, str]) -> list[Token]:
+    """The words of an expression; ``names`` has the names of the columns that it may refer to, by exprId.
 
     A column's name may be any text, such as ``sum(amount) AS total``: known names are found first.
     """
-    attributes = dict(_attributes(text, known))
+    attributes = dict(_attributes(text, names))
     return list(_tokens(text, attributes))
 
 
-def split(text: str, known: Mapping[int, str]) -> list[str]:
+def split(text: str, names: Mapping[int, str]) -> list[str]:
     """The parts of a list, by the commas that are in no bracket and in no name."""
     parts, begun, brackets = [], 0, _Brackets()
-    for token in tokens(text, known):
+    for token in tokens(text, names):
         if token.kind == "sign":
             brackets.pass_by(token.text)
             if token.text == "," and not brackets.opened:
@@ -53,10 +53,10 @@ def split(text: str, known: Mapping[int, str]) -> list[str]:
     return [*parts, last] if last or parts else []
 
 
-def balanced(text: str, known: Mapping[int, str]) -> bool:
+def balanced(text: str, names: Mapping[int, str]) -> bool:
     """Whether every bracket in the text is closed, names left aside: literals may hold any."""
     brackets = _Brackets()
-    for token in tokens(text, known):
+    for token in tokens(text, names):
         if token.kind == "sign":
             brackets.pass_by(token.text)
     return not brackets.opened and not brackets.stray
@@ -79,10 +79,10 @@ class _Brackets:
                 self.stray = True
 
 
-def _attributes(text: str, known: Mapping[int, str]) -> Iterator[tuple[int, Token]]:
+def _attributes(text: str, names: Mapping[int, str]) -> Iterator[tuple[int, Token]]:
     for found in _ID.finditer(text):
         expr_id = int(found[1])
-        name = known.get(expr_id)
+        name = names.get(expr_id)
         if name is not None and text.endswith(name, 0, found.start()):
             start = found.start() - len(name)
             yield start, Token("attribute", name, start, found.end(), expr_id)
@@ -141,9 +141,9 @@ class Unreadable(Exception):
 class Cursor:
     """A place in the words of a text."""
 
-    def __init__(self, text: str, known: Mapping[int, str]) -> None:
+    def __init__(self, text: str, names: Mapping[int, str]) -> None:
         self.text = text
-        self.tokens = tokens(text, known)
+        self.tokens = tokens(text, names)
         self.place = 0
 
     @property

@@ -160,9 +160,9 @@ def _forgiving(
     return found, {"corrected": text if text != query.q else None, "next": cursor_of(following)}
 
 
-def _redacted_coverage(one: Coverage, question: Question) -> Coverage:
+def _redacted_coverage(coverage: Coverage, question: Question) -> Coverage:
     """Return coverage with only the kinds of gaps, and no run, where the job is hidden."""
-    shown = question.redacted(one)
-    if not question.redaction.hides(one.job):
+    shown = question.redacted(coverage)
+    if not question.redaction.hides(coverage.job):
         return shown
-    return replace(shown, run="", gaps=tuple(replace(gap, what="", why="", output="") for gap in one.gaps))
+    return replace(shown, run="", gaps=tuple(replace(gap, what="", why="", output="") for gap in coverage.gaps))

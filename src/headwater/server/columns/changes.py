@@ -89,24 +89,24 @@ def _admitted(question: Question) -> bool:
     return True
 
 
-def _events(question: Question, found: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
+def _events(question: Question, changes: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
     """Return events of which only the last has an id: a client that is cut off before it gets all of them again."""
     hides = question.redaction.hides
-    seen = (replace(one, run="") if hides(one.job) else one for one in found if not hides(one.output))
+    seen = (replace(one, run="") if hides(one.job) else one for one in changes if not hides(one.output))
     texts = [orjson.dumps(of_change(question.redacted(one))).decode() for one in seen]
     ids = [None] * (len(texts) - 1) + [stream_id(latest, question.caller)]
     return [ServerSentEvent(text, event="lineage", id=id_) for text, id_ in zip(texts, ids, strict=False)]
 
 
-def of_change(one: Change) -> Document:
+def of_change(change: Change) -> Document:
     """Return a change: the output, the run, the moment, and the numbers of edges."""
     return {
-        "change": "first" if one.first else "changed",
-        "job": of_job(one.job),
-        "output": of_dataset(one.output),
-        "run": one.run,
-        "at": iso(one.at),
-        "edges": {"now": one.edges, "added": one.added, "removed": one.removed},
+        "change": "first" if change.first else "changed",
+        "job": of_job(change.job),
+        "output": of_dataset(change.output),
+        "run": change.run,
+        "at": iso(change.at),
+        "edges": {"now": change.edges, "added": change.added, "removed": change.removed},
     }
 
 

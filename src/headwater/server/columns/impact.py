@@ -65,9 +65,9 @@ def _place(row: Row) -> tuple[int, str, str, int, str, int]:
     return *_nearest_first(dataset), *within
 
 
-def _nearest_first(one: ImpactedDataset) -> tuple[int, str, str]:
-    named = one.dataset.dataset
-    return one.distance, named.namespace, named.name
+def _nearest_first(dataset: ImpactedDataset) -> tuple[int, str, str]:
+    named = dataset.dataset.dataset
+    return dataset.distance, named.namespace, named.name
 
 
 def _grouped(rows: Iterable[Row]) -> tuple[ImpactedDataset, ...]:
@@ -92,9 +92,9 @@ def _by_job(answer: Impact, query: ImpactParameters) -> dict[str, Any]:
     return document | {"jobs": jobs, "next": page.next}
 
 
-def _of_impacted(one: ImpactedColumn) -> dict[str, Any]:
-    document = of_column(one.column) | {"distance": one.distance}
-    return document | {"guess": True} if all(each.transformation.guess for each in one.transformations) else document
+def _of_impacted(column: ImpactedColumn) -> dict[str, Any]:
+    document = of_column(column.column) | {"distance": column.distance}
+    return document | {"guess": True} if all(each.transformation.guess for each in column.transformations) else document
 
 
 def _total(answer: Impact) -> dict[str, int]:

@@ -195,6 +195,6 @@ def arriving(query: Annotated[ArrivingParameters, Query()], question: LineageQue
     return json_reply({"column": of_start(question.redacted(about, about)), "arrivals": shown})
 
 
-def _of_tag(one: TaggedName) -> Document:
-    tag = {"tag": one.tag.tag, "value": one.tag.value, "source": one.source, "at": iso(one.at)}
-    return {"on": of_start(one.on), **tag}
+def _of_tag(tagged: TaggedName) -> Document:
+    tag = {"tag": tagged.tag.tag, "value": tagged.tag.value, "source": tagged.source, "at": iso(tagged.at)}
+    return {"on": of_start(tagged.on), **tag}

@@ -48,58 +48,60 @@ def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> J
 
 
 @router.get("/{dataset}", response_model=schemas.Dataset)
-def one(named: TheDataset, caller: Reader, store: TheStore) -> Json:
+def one(dataset: TheDataset, caller: Reader, store: TheStore) -> Json:
     """Return a dataset with its column lineage, by any of its names."""
     with store.read() as connection:
-        return _answer(connection, caller, named)
+        return _answer(connection, caller, dataset)
 
 
 @router.put("/{dataset}", response_model=schemas.Dataset)
-def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
+def describe(dataset: TheDataset, body: DatasetBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Describe a dataset, as a dataset event; with ``runId`` as an event of the run that writes it."""
-    require_namespace(caller, named.namespace)
+    require_namespace(caller, dataset.namespace)
     with store.read() as connection:
-        known_namespace(connection, caller, named.namespace)
+        known_namespace(connection, caller, dataset.namespace)
         source = _source(connection, caller, body.source_name)
-        event = event_builders.dataset_event(named, body, source, now())
+        event = event_builders.dataset_event(dataset, body, source, now())
         run = None if body.run_id is None else known_run(connection, caller, str(body.run_id))
     if run is None:
         event_builders.ingest(server, caller, event)
     else:
         event_builders.ingest_of_run(server, caller, run, of_run(event, run.uuid, run.job))
     with store.write() as connection:
-        _tag_all(connection, known_dataset(connection, caller, named), body)
-        return _answer(connection, caller, named)
+        _tag_all(connection, known_dataset(connection, caller, dataset), body)
+        return _answer(connection, caller, dataset)
 
 
 @router.delete("/{dataset}", response_model=schemas.Dataset)
-def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
+def hide(dataset: TheDataset, caller: Admin, store: TheStore) -> Json:
     """Hide a dataset until an event describes it again."""
     with store.write() as connection:
-        answer = _answer(connection, caller, named)
-        datasets.hide(connection, [known_dataset(connection, caller, named).id], now())
+        answer = _answer(connection, caller, dataset)
+        datasets.hide(connection, [known_dataset(connection, caller, dataset).id], now())
     return answer
 
 
 @router.get("/{dataset}/versions", response_model=schemas.DatasetVersionList)
-def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
+def versions_of(dataset: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """List the versions of a dataset, the newest first: one for each run that wrote it."""
     with store.read() as connection:
         redaction = redaction_of(caller, connection)
-        stored = _whole(connection, caller, named)
+        stored = _whole(connection, caller, dataset)
         found = versions.of_dataset(connection, stored.id, stored.dataset, page)
         wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
         fields = versions.fields_of(connection, found.items)
-        then = [(one, datasets.at_version(stored, fields.get(one))) for one in found.items]
-        shown = [documents.dataset_version(dataset, one, wrote.get(one.run_id), redaction) for one, dataset in then]
+        past = [(one, datasets.at_version(stored, fields.get(one))) for one in found.items]
+        shown = [
+            documents.dataset_version(stored_then, one, wrote.get(one.run_id), redaction) for one, stored_then in past
+        ]
     return Json({"versions": shown, "totalCount": found.total})
 
 
 @router.get("/{dataset}/versions/{version}", response_model=schemas.DatasetVersion)
-def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore) -> Json:
+def version_of(dataset: TheDataset, version: str, caller: Reader, store: TheStore) -> Json:
     """Return a version of a dataset."""
     with store.read() as connection:
-        stored = _whole(connection, caller, named)
+        stored = _whole(connection, caller, dataset)
         found = _version(connection, stored, version)
         wrote = runs.whole(connection, [found.run_id] if found.run else [])
         then = datasets.at_version(stored, versions.fields_of(connection, [found]).get(found))
@@ -108,62 +110,62 @@ def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore)
 
 
 @router.post("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
-def tag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
+def tag(dataset: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
     """Add a tag to a dataset."""
-    return _change_tag(store, caller, named, tag, put=True)
+    return _change_tag(store, caller, dataset, tag, put=True)
 
 
 @router.delete("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
-def untag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
+def untag(dataset: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
     """Remove a tag from a dataset."""
-    return _change_tag(store, caller, named, tag, put=False)
+    return _change_tag(store, caller, dataset, tag, put=False)
 
 
 @router.post("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
-def tag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
+def tag_field(dataset: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
     """Add a tag to a field."""
-    return _change_tag(store, caller, named, (field, tag), put=True)
+    return _change_tag(store, caller, dataset, (field, tag), put=True)
 
 
 @router.delete("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
-def untag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
+def untag_field(dataset: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
     """Remove a tag from a field."""
-    return _change_tag(store, caller, named, (field, tag), put=False)
+    return _change_tag(store, caller, dataset, (field, tag), put=False)
 
 
-def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> StoredDataset:
+def known_dataset(connection: Connection, caller: Caller, dataset: Dataset) -> StoredDataset:
     """Return the dataset with a name, without facets and lineage.
 
     Raises:
         HTTPException: 404, when none has it, or the caller may not see it.
     """
-    found = name_ids.dataset_id(connection, named) if caller.sees(named.namespace) else None
+    found = name_ids.dataset_id(connection, dataset) if caller.sees(dataset.namespace) else None
     stored = None if found is None else datasets.outlines(connection, [found]).get(found)
     if stored is None or redaction_of(caller, connection).hides(stored.dataset):
-        known_namespace(connection, caller, named.namespace)
-        missing("Dataset", named.name)
+        known_namespace(connection, caller, dataset.namespace)
+        missing("Dataset", dataset.name)
     return stored
 
 
-def _whole(connection: Connection, caller: Caller, named: Dataset) -> StoredDataset:
-    found = known_dataset(connection, caller, named).id
+def _whole(connection: Connection, caller: Caller, dataset: Dataset) -> StoredDataset:
+    found = known_dataset(connection, caller, dataset).id
     return datasets.whole(connection, [found])[found]
 
 
-def _answer(connection: Connection, caller: Caller, named: Dataset) -> Json:
-    return Json(documents.dataset(_whole(connection, caller, named), redaction_of(caller, connection)))
+def _answer(connection: Connection, caller: Caller, dataset: Dataset) -> Json:
+    return Json(documents.dataset(_whole(connection, caller, dataset), redaction_of(caller, connection)))
 
 
-def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:
+def _change_tag(store: Store, caller: Caller, dataset: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:
     field, tag = ("", place) if isinstance(place, str) else place
     with store.write() as connection:
-        stored = known_dataset(connection, caller, named)
+        stored = known_dataset(connection, caller, dataset)
         field_id = _field(stored, field) if field else 0
         if put:
             tags.add(connection, (stored.id, 0), [tag], now(), field_id)
         else:
             tags.remove(connection, (stored.id, 0), tag, field_id)
-        return _answer(connection, caller, named)
+        return _answer(connection, caller, dataset)
 
 
 def _source(connection: Connection, caller: Caller, name: str) -> str:

@@ -34,9 +34,9 @@ def instant(at: int | None) -> str | None:
     return None if at is None else iso(at)
 
 
-def dataset_name(named: Dataset) -> Document:
+def dataset_name(dataset: Dataset) -> Document:
     """Return a DatasetId."""
-    return {"namespace": named.namespace, "name": named.name}
+    return {"namespace": dataset.namespace, "name": dataset.name}
 
 
 def dataset(stored: StoredDataset, redaction: Redaction) -> Document:
@@ -212,17 +212,15 @@ def bare_dataset(stored: StoredDataset, shown: Dataset) -> StoredDataset:
     return StoredDataset(shown, id=stored.id, created_at=stored.created_at, updated_at=stored.updated_at)
 
 
-def job_version(
-    named: Job, location: str, version: JobVersion, run: StoredRun | None, redaction: Redaction
-) -> Document:
+def job_version(job: Job, location: str, version: JobVersion, run: StoredRun | None, redaction: Redaction) -> Document:
     """Return a JobVersion with its newest run."""
-    own = {"namespace": named.namespace, "name": named.name}
+    own = {"namespace": job.namespace, "name": job.name}
     return {
         "id": own | {"version": str(version.uuid)},
-        "name": named.name,
+        "name": job.name,
         "createdAt": instant(version.at),
         "version": str(version.uuid),
-        "namespace": named.namespace,
+        "namespace": job.namespace,
         "location": location or None,
         "inputs": [dataset_name(redaction.dataset(one)) for one in version.inputs],
         "outputs": [dataset_name(redaction.dataset(one)) for one in version.outputs],

@@ -39,15 +39,15 @@ def ingest_of_run(server: Server, caller: Caller, run: StoredRun, event: Json) -
     server.intake.put([parsed]).result()
 
 
-def dataset_event(named: Dataset, body: DatasetBody, url: str, at: int) -> Json:
+def dataset_event(dataset: Dataset, body: DatasetBody, url: str, at: int) -> Json:
     """Return a dataset event with the description of a dataset."""
     fields = [{"name": one.name, "type": one.type, "description": one.description} for one in body.fields or ()]
     source = (body.source_name, url)
     facets = json_events.dataset_facets(source, fields, body.description, stream=body.type == "STREAM")
-    return json_events.dataset_event(named, facets, at)
+    return json_events.dataset_event(dataset, facets, at)
 
 
-def job_event(named: Job, body: JobBody, at: int) -> Json:
+def job_event(job: Job, body: JobBody, at: int) -> Json:
     """Return a job event with the description of a job, or an event of the run that the body names."""
     statement = (body.context or {}).get("sql")
     sql = statement if isinstance(statement, str) else None
@@ -55,8 +55,8 @@ def job_event(named: Job, body: JobBody, at: int) -> Json:
     inputs, outputs = (
         [json_events.named(Dataset(one.namespace, one.name)) for one in some] for some in (body.inputs, body.outputs)
     )
-    event = json_events.job_event(named, facets, inputs, outputs, at)
-    return event if body.run_id is None else json_events.of_run(event, str(body.run_id), named)
+    event = json_events.job_event(job, facets, inputs, outputs, at)
+    return event if body.run_id is None else json_events.of_run(event, str(body.run_id), job)
 
 
 def run_facets(body: RunBody) -> Json:

@@ -58,70 +58,70 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
-def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
+def one(job: TheJob, caller: Reader, store: TheStore) -> Json:
     """Return a job with its newest runs."""
     with store.read() as connection:
-        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
+        return Json(document(_whole(connection, caller, job), redaction_of(caller, connection)))
 
 
 @router.put("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
-def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
+def describe(job: TheJob, body: JobBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Describe a job, as a job event; with ``runId`` as an event of that run."""
-    for namespace in (named.namespace, *(one.namespace for one in body.outputs)):
+    for namespace in (job.namespace, *(one.namespace for one in body.outputs)):
         require_namespace(caller, namespace)
     with store.read() as connection:
-        known_namespace(connection, caller, named.namespace)
-    event_builders.ingest(server, caller, event_builders.job_event(named, body, now()))
+        known_namespace(connection, caller, job.namespace)
+    event_builders.ingest(server, caller, event_builders.job_event(job, body, now()))
     with store.write() as connection:
-        tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
-        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
+        tags.add(connection, (0, known_job(connection, caller, job)), body.tags or (), now())
+        return Json(document(_whole(connection, caller, job), redaction_of(caller, connection)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
-def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
+def hide(job: TheJob, caller: Admin, store: TheStore) -> Json:
     """Hide a job until an event describes it again, and end its lineage."""
     with store.write() as connection:
-        stored = _whole(connection, caller, named)
+        stored = _whole(connection, caller, job)
         shown = document(stored, redaction_of(caller, connection))
         forget(connection, [stored.id], now())
     return Json(shown)
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=schemas.JobVersionList)
-def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
+def versions_of(job: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """List the versions of a job, the newest first: one for each set of inputs and outputs."""
     with store.read() as connection:
-        stored = _outline(connection, caller, named)
-        found = job_versions.versions(connection, stored.id, named, stored.location, page)
+        stored = _outline(connection, caller, job)
+        found = job_versions.versions(connection, stored.id, job, stored.location, page)
         shown = _version_documents(connection, caller, stored, found.items)
     return Json({"versions": shown, "totalCount": found.total})
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=schemas.JobVersion)
-def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
+def version_of(job: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
     """Return a version of a job."""
     with store.read() as connection:
-        stored = _outline(connection, caller, named)
+        stored = _outline(connection, caller, job)
         wanted = uuid_of(version) or missing("Job version", version)
-        found = job_versions.find_version(connection, stored.id, named, stored.location, wanted)
+        found = job_versions.find_version(connection, stored.id, job, stored.location, wanted)
         shown = _version_documents(connection, caller, stored, [found] if found is not None else [])
     return Json(shown[0] if shown else missing("Job version", version))
 
 
 @router.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
-def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
+def tag(job: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Add a tag to a job."""
     with store.write() as connection:
-        tags.add(connection, (0, known_job(connection, caller, named)), [tag], now())
-        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
+        tags.add(connection, (0, known_job(connection, caller, job)), [tag], now())
+        return Json(document(_whole(connection, caller, job), redaction_of(caller, connection)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
-def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
+def untag(job: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Remove a tag from a job."""
     with store.write() as connection:
-        tags.remove(connection, (0, known_job(connection, caller, named)), tag)
-        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
+        tags.remove(connection, (0, known_job(connection, caller, job)), tag)
+        return Json(document(_whole(connection, caller, job), redaction_of(caller, connection)))
 
 
 def document(stored: StoredJob, redaction: Redaction) -> Document:
@@ -129,32 +129,32 @@ def document(stored: StoredJob, redaction: Redaction) -> Document:
     return documents.job(stored, None if stored.parent is None else job_uuid(stored.parent), redaction)
 
 
-def _listing(store: Store, caller: Caller, wanted: JobFilter, page: Page) -> Json:
+def _listing(store: Store, caller: Caller, job_filter: JobFilter, page: Page) -> Json:
     with store.read() as connection:
-        found = jobs.listing(connection, wanted, page)
+        found = jobs.listing(connection, job_filter, page)
         redaction = redaction_of(caller, connection)
         shown = [document(one, redaction) for one in found.items]
     return Json({"jobs": shown, "totalCount": found.total})
 
 
-def _whole(connection: Connection, caller: Caller, named: Job) -> StoredJob:
-    found = known_job(connection, caller, named)
+def _whole(connection: Connection, caller: Caller, job: Job) -> StoredJob:
+    found = known_job(connection, caller, job)
     return jobs.whole(connection, [found])[found]
 
 
-def _outline(connection: Connection, caller: Caller, named: Job) -> StoredJob:
-    found = known_job(connection, caller, named)
+def _outline(connection: Connection, caller: Caller, job: Job) -> StoredJob:
+    found = known_job(connection, caller, job)
     return jobs.outlines(connection, [found])[found]
 
 
 def _version_documents(
-    connection: Connection, caller: Caller, stored: StoredJob, found: Sequence[JobVersion]
+    connection: Connection, caller: Caller, stored: StoredJob, job_versions: Sequence[JobVersion]
 ) -> list[Document]:
-    newest = runs.whole(connection, [one.run for one in found if one.run is not None])
+    newest = runs.whole(connection, [one.run for one in job_versions if one.run is not None])
     redaction = redaction_of(caller, connection)
     return [
         documents.job_version(
             stored.named, stored.location, one, newest.get(one.run) if one.run is not None else None, redaction
         )
-        for one in found
+        for one in job_versions
     ]

@@ -39,19 +39,19 @@ class Node:
         return named.namespace if named is not None else ""
 
 
-def of_dataset(named: Dataset, version: UUID | None = None) -> str:
+def of_dataset(dataset: Dataset, version: UUID | None = None) -> str:
     """Return the id of a dataset's node."""
-    return _versioned(f"dataset:{named.namespace}:{named.name}", version)
+    return _versioned(f"dataset:{dataset.namespace}:{dataset.name}", version)
 
 
-def of_field(named: Dataset, field: str, version: UUID | None = None) -> str:
+def of_field(dataset: Dataset, field: str, version: UUID | None = None) -> str:
     """Return the id of the node of a dataset's field."""
-    return _versioned(f"datasetField:{named.namespace}:{named.name}:{field}", version)
+    return _versioned(f"datasetField:{dataset.namespace}:{dataset.name}:{field}", version)
 
 
-def of_job(named: Job) -> str:
+def of_job(job: Job) -> str:
     """Return the id of a job's node."""
-    return f"job:{named.namespace}:{named.name}"
+    return f"job:{job.namespace}:{job.name}"
 
 
 def find(connection: Connection, written: str, sees: Sees = None) -> Node:

@@ -39,8 +39,8 @@ def sight(caller: Caller) -> Sees:
 def redaction_of(caller: Caller, connection: Connection | None = None) -> Redaction:
     """Return the redaction of documents for a caller; the connection, while open, serves to find other names."""
 
-    def other_names(named: Dataset) -> tuple[Dataset, ...]:
-        id_ = name_ids.dataset_id(connection, named) if connection is not None else None
+    def other_names(dataset: Dataset) -> tuple[Dataset, ...]:
+        id_ = name_ids.dataset_id(connection, dataset) if connection is not None else None
         return () if connection is None or id_ is None else names.datasets(connection, [id_])[id_].aliases
 
     return Redaction(sight(caller), caller.secret, other_names)

@@ -95,15 +95,15 @@ def known_run(connection: Connection, caller: Caller, uuid: str) -> StoredRun:
     return stored if stored is not None and caller.sees(stored.job.namespace) else missing("Run", uuid)
 
 
-def known_job(connection: Connection, caller: Caller, named: Job) -> int:
+def known_job(connection: Connection, caller: Caller, job: Job) -> int:
     """Return the id of a job.
 
     Raises:
         HTTPException: 404, when none has the name, or the caller may not see it.
     """
-    known_namespace(connection, caller, named.namespace)
-    found = name_ids.job_id(connection, named)
-    return found if found is not None else missing("Job", named.name)
+    known_namespace(connection, caller, job.namespace)
+    found = name_ids.job_id(connection, job)
+    return found if found is not None else missing("Job", job.name)
 
 
 def _document(store: Store, caller: Caller, uuid: str) -> documents.Document:

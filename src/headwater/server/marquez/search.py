@@ -123,8 +123,8 @@ def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
     return _answer(q, [_dataset(one, wrote, redaction_of(caller)) for one in found])
 
 
-def _answer(query: str, found: list[Document]) -> Json:
-    return Json({"hits": found, "highlights": [_highlight(str(one["name"]), query) for one in found]})
+def _answer(query: str, hits: list[Document]) -> Json:
+    return Json({"hits": hits, "highlights": [_highlight(str(one["name"]), query) for one in hits]})
 
 
 def _highlight(name: str, query: str) -> dict[str, list[str]]:

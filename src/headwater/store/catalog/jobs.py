@@ -59,9 +59,9 @@ class JobFilter:
     sees: Sees = None
 
 
-def listing(connection: Connection, wanted: JobFilter, page: Page) -> Listing[StoredJob]:
+def listing(connection: Connection, job_filter: JobFilter, page: Page) -> Listing[StoredJob]:
     """The jobs, the one with the latest event first."""
-    mine = shown(select(_JOB.c.id)).where(_in_namespace(connection, wanted), _in_state(wanted.states))
+    mine = shown(select(_JOB.c.id)).where(_in_namespace(connection, job_filter), _in_state(job_filter.states))
     order = (_JOB.c.last_at.is_(None), _JOB.c.last_at.desc(), _JOB.c.namespace, _JOB.c.name)
     found = paged(connection, mine.order_by(*order), page)
     ids = [row.id for row in found.items]
@@ -119,10 +119,10 @@ def _stored_jobs(
     return found
 
 
-def _in_namespace(connection: Connection, wanted: JobFilter) -> ColumnElement[bool]:
-    if wanted.namespace is not None:
-        return _JOB.c.namespace == wanted.namespace
-    return seen(connection, _JOB.c.namespace, wanted.sees)
+def _in_namespace(connection: Connection, job_filter: JobFilter) -> ColumnElement[bool]:
+    if job_filter.namespace is not None:
+        return _JOB.c.namespace == job_filter.namespace
+    return seen(connection, _JOB.c.namespace, job_filter.sees)
 
 
 def _in_state(states: frozenset[str]) -> ColumnElement[bool]:

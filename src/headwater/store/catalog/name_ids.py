@@ -16,9 +16,9 @@ _JOB = schema.job
 _FIELD = schema.field
 
 
-def dataset_ids(connection: Connection, named: Iterable[Dataset]) -> dict[Dataset, int]:
+def dataset_ids(connection: Connection, datasets: Iterable[Dataset]) -> dict[Dataset, int]:
     """The ids of the datasets that names mean now, or meant last; unknown and hidden ones are left out."""
-    keys = {key_of(one.namespace, one.name): one for one in named}
+    keys = {key_of(one.namespace, one.name): one for one in datasets}
     question = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.dataset_id).order_by(_NAME.c.since)
     question = question.join(_DATASET, _DATASET.c.id == _NAME.c.dataset_id).where(_DATASET.c.hidden_at.is_(None))
     question = question.where(described_datasets(connection, _DATASET.c.id))
@@ -28,22 +28,22 @@ def dataset_ids(connection: Connection, named: Iterable[Dataset]) -> dict[Datase
     return {Dataset(row.namespace, row.name): row.dataset_id for row in rows}
 
 
-def dataset_id(connection: Connection, named: Dataset) -> int | None:
+def dataset_id(connection: Connection, dataset: Dataset) -> int | None:
     """The id of one dataset, None when no event named it, or it is hidden."""
-    return dataset_ids(connection, [named]).get(named)
+    return dataset_ids(connection, [dataset]).get(dataset)
 
 
-def job_ids(connection: Connection, named: Iterable[Job]) -> dict[Job, int]:
+def job_ids(connection: Connection, jobs: Iterable[Job]) -> dict[Job, int]:
     """The ids of jobs by name; unknown and hidden ones are left out."""
-    keys = {key_of(one.namespace, one.name): one for one in named}
+    keys = {key_of(one.namespace, one.name): one for one in jobs}
     question = select(_JOB.c.namespace, _JOB.c.name, _JOB.c.id).where(_JOB.c.hidden_at.is_(None))
     rows = rows_for(connection, keys, lambda some: question.where(_JOB.c.key.in_(some)))
     return {Job(row.namespace, row.name): row.id for row in rows}
 
 
-def job_id(connection: Connection, named: Job) -> int | None:
+def job_id(connection: Connection, job: Job) -> int | None:
     """The id of one job, None when no event named it, or it is hidden."""
-    return job_ids(connection, [named]).get(named)
+    return job_ids(connection, [job]).get(job)
 
 
 def field_ids(connection: Connection, dataset: int, name: str | None = None) -> list[int]:

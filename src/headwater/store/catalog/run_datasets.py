@@ -67,10 +67,10 @@ def written_by(dataset: Dataset, run: str, shown: str | None = None) -> DatasetU
 
 
 def at_moments(
-    connection: Connection, datasets: Mapping[int, Dataset], wanted: Collection[Place]
+    connection: Connection, datasets: Mapping[int, Dataset], places: Collection[Place]
 ) -> dict[Place, DatasetUse]:
     """The version of each dataset that there was at a moment, for all at once."""
-    known = versions.at_moments(connection, datasets, wanted)
+    known = versions.at_moments(connection, datasets, places)
     used = {place: DatasetUse(datasets[place[0]], one.uuid, one.run, one.run_id) for place, one in known.items()}
-    unknown = {place: datasets[place[0]] for place in wanted if place not in known}
+    unknown = {place: datasets[place[0]] for place in places if place not in known}
     return used | {place: DatasetUse(named, dataset_version(named, "")) for place, named in unknown.items()}

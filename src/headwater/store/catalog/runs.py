@@ -86,11 +86,11 @@ def find(connection: Connection, uuid: str) -> int | None:
 def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int, list[int]]:
     """The ids of the newest runs of each job, the newest first."""
 
-    def first(some: list[int]) -> Select[Any]:
+    def first(jobs: list[int]) -> Select[Any]:
         # Of each job only the runs are ranked that began no earlier than the last that is wanted.
         last = with_events(select(_BEGUN).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB)).order_by(_BEGUN.desc())
         since = last.offset(most - 1).limit(1).scalar_subquery()
-        wanted = select(_JOB.c.id, func.coalesce(since, BEGINNING).label("since")).where(_JOB.c.id.in_(some)).subquery()
+        wanted = select(_JOB.c.id, func.coalesce(since, BEGINNING).label("since")).where(_JOB.c.id.in_(jobs)).subquery()
         place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=newest_first())
         ranked = with_events(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
         every = ranked.join(wanted, and_(wanted.c.id == _RUN.c.job_id, wanted.c.since <= _BEGUN)).subquery()

@@ -80,8 +80,8 @@ def every(connection: Connection, sees: Sees = None) -> Any:
     return union_all(described.add_columns(literal(0).label("dataset")), undescribed)
 
 
-def _undescribed(named: Any, *, every: bool = False) -> Select[Any]:
-    name, first, last, dataset = named.c
+def _undescribed(names: Any, *, every: bool = False) -> Select[Any]:
+    name, first, last, dataset = names.c
     nothing = (literal("").label(one) for one in ("type", "url", "description"))
     moments = (first.label("created_at"), last.label("updated_at"))
     question = select(name, *nothing, *moments, dataset.label("dataset"))

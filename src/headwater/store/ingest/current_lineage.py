@@ -267,25 +267,29 @@ def _moment_of_version(
     return ended
 
 
-def _made(ids: IdResolver, dataset: int, version: str, one: RunToRecompute) -> bool:
+def _made(ids: IdResolver, dataset: int, version: str, to_recompute: RunToRecompute) -> bool:
     """Whether a run, which has lineage or replaced rows, made a version of a dataset."""
     outputs = [
         output
-        for event in one.events
+        for event in to_recompute.events
         for output in event.outputs
         if dataset_id(ids, output.description.dataset, moment_of(output, event.at)) == dataset
     ]
     concerns_rows = any(output.lineage is not None or output.replacement for output in outputs)
-    return concerns_rows and one.run.state in SUCCESSFUL and any(output.made_version == version for output in outputs)
+    return (
+        concerns_rows
+        and to_recompute.run.state in SUCCESSFUL
+        and any(output.made_version == version for output in outputs)
+    )
 
 
 def _with_restored(
-    ids: IdResolver, run: Run, dataset: int, restored: dict[Restoration, int | None], own: RunLineage | None
+    ids: IdResolver, run: Run, dataset: int, restored: dict[Restoration, int | None], lineage: RunLineage | None
 ) -> RunLineage:
     """The lineage that a run brings back; where the version cannot be found, beside the run's own."""
     moment = restored[run.id, dataset]
     again = Edges(more=restored_edges(ids.connection, dataset, run, moment))
-    return RunLineage(again if own is None or moment is not None else own.edges | again, run.state_at)
+    return RunLineage(again if lineage is None or moment is not None else lineage.edges | again, run.state_at)
 
 
 def _restore_again(
@@ -348,11 +352,13 @@ def _stored_event(connection: Connection, event_id: int) -> Event:
     return read_event(zlib.decompress(connection.execute(payload).scalar_one()))
 
 
-def _write_run(ids: IdResolver, one: RunToRecompute, lineage: dict[int, RunLineage], writer: LineageWriter) -> None:
-    run = one.run
+def _write_run(
+    ids: IdResolver, to_recompute: RunToRecompute, lineage: dict[int, RunLineage], writer: LineageWriter
+) -> None:
+    run = to_recompute.run
     outdated = [
         (row.job_id, row.output_id)
-        for row in one.lineage
+        for row in to_recompute.lineage
         if not _still_so(row, run, lineage) or (row.at != run.last and writer.replaced_after(row.output_id, run))
     ]
     if outdated:
@@ -360,7 +366,7 @@ def _write_run(ids: IdResolver, one: RunToRecompute, lineage: dict[int, RunLinea
         ids.rows.recompute({run.id} | retract_lineage(ids.connection, outdated))
         writer.forget(outdated)
         return
-    for output in lineage.keys() - {row.output_id for row in one.lineage}:
+    for output in lineage.keys() - {row.output_id for row in to_recompute.lineage}:
         writer.write(run, output, lineage[output])
 
 

@@ -42,29 +42,29 @@ _CALL = _CALL.values(
 _NAME_OF = select(_FIELD.name).where(_FIELD.id == bindparam("row"))
 
 
-def dataset_id(ids: IdResolver, named: Dataset, at: int, symlinks: Iterable[Symlink] = ()) -> int:
+def dataset_id(ids: IdResolver, dataset: Dataset, at: int, symlinks: Iterable[Symlink] = ()) -> int:
     """Return the id of the dataset that a name means at a moment, after joining it with its other names."""
-    meaning = _meaning(ids, named, at)
+    meaning = _meaning(ids, dataset, at)
     owner = meaning.dataset
     for link in symlinks:
-        if link.dataset != named:
+        if link.dataset != dataset:
             owner = _join(ids, (meaning.id, owner), link, at)
     return owner
 
 
-def claim(ids: IdResolver, named: Dataset, at: int, owner: int) -> int:
+def claim(ids: IdResolver, dataset: Dataset, at: int, owner: int) -> int:
     """Let a name mean a dataset from a moment on, which is joined with that of the name; return the dataset."""
-    found = next((one for one in ids.meanings(named) if one.covers(at)), None)
+    found = next((one for one in ids.meanings(dataset) if one.covers(at)), None)
     if found is None:
-        _add(ids, named, owner, (at, free_span(ids.meanings(named), at)[1]))
+        _add(ids, dataset, owner, (at, free_span(ids.meanings(dataset), at)[1]))
     elif found.dataset != owner:
         merge_datasets(ids, owner, found.dataset)
     return owner
 
 
-def end(ids: IdResolver, named: Dataset, at: int) -> None:
+def end(ids: IdResolver, dataset: Dataset, at: int) -> None:
     """End what a name means at a moment: from then on it is the name of another dataset, or of none."""
-    meanings = ids.meanings(named)
+    meanings = ids.meanings(dataset)
     for place, one in enumerate(meanings):
         if one.spans(at):
             ids.connection.execute(_END, {"row": one.id, "moment": at})
@@ -72,15 +72,15 @@ def end(ids: IdResolver, named: Dataset, at: int) -> None:
             name_by_location(ids, one.dataset)
 
 
-def _meaning(ids: IdResolver, named: Dataset, at: int, owner: int | None = None) -> Meaning:
-    for one in ids.meanings(named):
+def _meaning(ids: IdResolver, dataset: Dataset, at: int, owner: int | None = None) -> Meaning:
+    for one in ids.meanings(dataset):
         if one.covers(at):
             return one
-    return _add(ids, named, owner, free_span(ids.meanings(named), at))
+    return _add(ids, dataset, owner, free_span(ids.meanings(dataset), at))
 
 
-def _add(ids: IdResolver, named: Dataset, owner: int | None, span: tuple[int, int]) -> Meaning:
-    names, first = {"namespace": named.namespace, "name": named.name}, key_of(named.namespace, named.name)
+def _add(ids: IdResolver, dataset: Dataset, owner: int | None, span: tuple[int, int]) -> Meaning:
+    names, first = {"namespace": dataset.namespace, "name": dataset.name}, key_of(dataset.namespace, dataset.name)
     write_names(ids.connection, ids.rows)
     if owner is None:
         owner = int(ids.connection.execute(_NEW_DATASET, names).scalar_one())
@@ -88,10 +88,10 @@ def _add(ids: IdResolver, named: Dataset, owner: int | None, span: tuple[int, in
     if since == BEGINNING:
         keys = {"key": first, "first_key": None}
     else:
-        keys = {"key": key_of(named.namespace, named.name, str(since)), "first_key": first}
-    values = {**names, **keys, "folded": folded(named), "dataset_id": owner, "since": since, "until": until}
+        keys = {"key": key_of(dataset.namespace, dataset.name, str(since)), "first_key": first}
+    values = {**names, **keys, "folded": folded(dataset), "dataset_id": owner, "since": since, "until": until}
     added = Meaning(int(ids.connection.execute(_NEW_NAME, values).scalar_one()), owner, since, until)
-    ids.meanings(named).append(added)
+    ids.meanings(dataset).append(added)
     return added
 
 

@@ -165,10 +165,10 @@ class FieldIds:
         """Whether the field that a name meant at a moment has that name now."""
         return self.present_name(dataset_id, name, at) == own_name(name, self.twins(dataset_id))
 
-    def spelling_of_rename(self, dataset_id: int, own: str) -> str | None:
+    def spelling_of_rename(self, dataset_id: int, name: str) -> str | None:
         """The spelling of a present name in the latest rename to it; None when no field was renamed so."""
         twins = self.twins(dataset_id)
-        named = [(one.at, one.present) for one in self.renames(dataset_id) if own_name(one.present, twins) == own]
+        named = [(one.at, one.present) for one in self.renames(dataset_id) if own_name(one.present, twins) == name]
         return max(named)[1] if named else None
 
     def _own_renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
@@ -362,10 +362,22 @@ class IdResolver:
 
 
 @lru_cache(maxsize=10_000)
-def _key(one: Transformation) -> bytes:
-    parts = (one.subtype.value, str(one.masking), str(one.opaque), one.description)
-    return key_of(*parts, "reference") if one.reference else key_of(*parts)
+def _key(transformation: Transformation) -> bytes:
+    parts = (
+        transformation.subtype.value,
+        str(transformation.masking),
+        str(transformation.opaque),
+        transformation.description,
+    )
+    return key_of(*parts, "reference") if transformation.reference else key_of(*parts)
 
 
-def _values(one: Transformation) -> tuple[str, str, bool, bool, str, bool]:
-    return one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description, one.reference
+def _values(transformation: Transformation) -> tuple[str, str, bool, bool, str, bool]:
+    return (
+        transformation.subtype.type.value,
+        transformation.subtype.value,
+        transformation.masking,
+        transformation.opaque,
+        transformation.description,
+        transformation.reference,
+    )

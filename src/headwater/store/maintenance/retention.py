@@ -292,9 +292,9 @@ def _removable(history: Table, cut: int) -> ColumnElement[bool]:
     return and_(history.c.valid_to <= cut, ~needed)
 
 
-def _reads(reader: FromClause, own: FromClause, history: Table) -> ColumnElement[bool]:
-    mine = and_(reader.c.input_field == own.c.id, reader.c.valid_from <= history.c.valid_to)
-    return exists().where(mine).correlate(own, history)
+def _reads(reader: FromClause, field: FromClause, history: Table) -> ColumnElement[bool]:
+    mine = and_(reader.c.input_field == field.c.id, reader.c.valid_from <= history.c.valid_to)
+    return exists().where(mine).correlate(field, history)
 
 
 def _parts(ids: Sequence[int], size: int) -> Iterator[Sequence[int]]:

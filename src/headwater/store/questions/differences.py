@@ -153,8 +153,8 @@ def _compared(
     )
 
 
-def _hops(connection: Connection, then: _LinksAtMoment, wanted: Iterable[Ends], at: int | None) -> Mapping[Ends, Hop]:
-    ends = set(wanted)
+def _hops(connection: Connection, then: _LinksAtMoment, pairs: Iterable[Ends], at: int | None) -> Mapping[Ends, Hop]:
+    ends = set(pairs)
     links = [link for link in then.links if (link.input, link.output, link.job) in ends]
     nodes = {node for link in links for node in (link.input, link.output) if node > 0}
     columns = names.columns(connection, nodes, at)

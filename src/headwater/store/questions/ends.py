@@ -88,9 +88,9 @@ def _in_like_datasets(connection: Connection, column: Column) -> list[int]:
     return [found[name] for name in get_close_matches(str(column.dataset), found, n=_MOST, cutoff=0.8)]
 
 
-def _like(name: str, known: Mapping[str, int]) -> list[int]:
+def _like(name: str, fields: Mapping[str, int]) -> list[int]:
     """The fields whose names are the same but for case and underscores, or look alike; the best first."""
-    by_plain = {tail(one).replace("_", ""): field_id for one, field_id in known.items()}
+    by_plain = {tail(one).replace("_", ""): field_id for one, field_id in fields.items()}
     return [by_plain[one] for one in get_close_matches(tail(name).replace("_", ""), by_plain, n=_MOST, cutoff=0.7)]
 
 
@@ -142,9 +142,9 @@ def ends_of(
     """The ends of a walk up, with columns that may be meant instead."""
     found = evidence_of_ends(connection, closure, Steps(closure, Direction.UP), bounds)
 
-    def end(node: int, known: Evidence) -> End:
-        guessed = known in TO_GUESS if not closure.distance[node] else known is Evidence.UNNAMED
-        return End(known, near_columns(connection, columns[node], bounds.sees) if guessed else ())
+    def end(node: int, evidence: Evidence) -> End:
+        guessed = evidence in TO_GUESS if not closure.distance[node] else evidence is Evidence.UNNAMED
+        return End(evidence, near_columns(connection, columns[node], bounds.sees) if guessed else ())
 
     return {columns[node]: end(node, known) for node, known in found.items()}
 

@@ -295,7 +295,7 @@ def _nearest(closure: Closure, distance: Mapping[int, int]) -> dict[int, int]:
 def _hops(
     connection: Connection,
     closure: Closure,
-    known: Mapping[int, KnownDataset],
+    datasets: Mapping[int, KnownDataset],
     transformations: Mapping[int, Transformation],
 ) -> tuple[DatasetHop, ...]:
     together: dict[tuple[int, int], list[Link]] = {}
@@ -307,5 +307,5 @@ def _hops(
     for (source, output), links in together.items():
         kinds = {replace(transformations[kind], description="") for kind in {link.transformation for link in links}}
         by = sorted((jobs[job] for job in {link.job for link in links}), key=lambda job: (job.namespace, job.name))
-        hops.append(DatasetHop(known[source], known[output], strongest_first(kinds), tuple(by), len(links)))
+        hops.append(DatasetHop(datasets[source], datasets[output], strongest_first(kinds), tuple(by), len(links)))
     return tuple(sorted(hops, key=lambda hop: (hop.input, hop.output)))

@@ -143,9 +143,9 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
         return dict(jobs_named)
     mine, parent, job = schema.run, schema.run.alias("parent"), schema.job
 
-    def parents(some: list[int]) -> Select[Any]:
+    def parents(jobs: list[int]) -> Select[Any]:
         last = select(func.max(mine.c.id)).where(mine.c.job_id == job.c.id).correlate(job).scalar_subquery()
-        newest = select(last).where(job.c.id.in_(some))
+        newest = select(last).where(job.c.id.in_(jobs))
         question = select(mine.c.job_id, job.c.id, job.c.namespace, job.c.name).where(mine.c.id.in_(newest))
         return question.join(parent, parent.c.id == mine.c.parent_id).join(job, job.c.id == parent.c.job_id)
 

@@ -106,15 +106,15 @@ class _Search:
 
 
 def _named(
-    connection: Connection, walked: Closure, past: PastSteps, found: Mapping[Nodes, list[Nodes]], at: int | None
+    connection: Connection, walked: Closure, past: PastSteps, paths: Mapping[Nodes, list[Nodes]], at: int | None
 ) -> tuple[Path, ...]:
-    steps = {step for some in found.values() for path in some for step in pairwise(path)}
+    steps = {step for some in paths.values() for path in some for step in pairwise(path)}
     links: dict[tuple[int, ...], list[Link]] = {}
     for row in walked.rows:
         if row[:2] in steps:
             links.setdefault(row[:2], []).append(Link(*past.real.get(row, row)))
     every = [link for some in links.values() for link in some]
-    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at, walked.nodes)
+    columns = names.columns(connection, {node for path in paths for node in path if node > 0}, at, walked.nodes)
     transformations = names.transformations(connection, {link.transformation for link in every}, walked.transformations)
     ends = dict.fromkeys((one.input, one.output, one.job) for one in every)
     hops = dict(zip(ends, named_hops(connection, every, columns, transformations, at), strict=True))
@@ -127,5 +127,5 @@ def _named(
             tuple(columns[node] for node in path if node > 0),
             tuple(together(one) for one in zip(*map(pairwise, same), strict=True) if one[0] in links),
         )
-        for path, same in found.items()
+        for path, same in paths.items()
     )

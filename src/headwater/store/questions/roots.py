@@ -71,12 +71,12 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
 
 
 def _named(
-    connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, closure: Closure, bounds: Bounds
+    connection: Connection, origins: Mapping[int, Evidence], arrivals: Arrivals, closure: Closure, bounds: Bounds
 ) -> tuple[Root, ...]:
-    wanted = {node: _wanted(found.transformations(node), bounds.edge_type) for node in origins}
+    wanted = {node: _wanted(arrivals.transformations(node), bounds.edge_type) for node in origins}
     reached = [node for node, paths in wanted.items() if paths]
     columns = names.columns(connection, reached, bounds.as_of, closure.nodes)
-    paths = {node: found.shortest(node, wanted[node]) for node in columns}
+    paths = {node: arrivals.shortest(node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {row[3] for _, path in paths.values() for row in path})
     pairs = (pair for _, path in paths.values() for pair in pairs_of(path, closure.dataset_of))
     overwritten = overwrites(connection, pairs, bounds.as_of)

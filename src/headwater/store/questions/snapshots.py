@@ -87,10 +87,10 @@ class Snapshot:
         for one in self.columns.keys() - self.within.keys():
             of_dataset.setdefault(one.dataset, []).append(one)
 
-        def after(one: ColumnName) -> Iterable[ColumnName]:
-            if one.column == WHOLE:
-                return of_dataset.get(one.dataset, ())
-            column, path = self._leaf(one)
+        def after(name: ColumnName) -> Iterable[ColumnName]:
+            if name.column == WHOLE:
+                return of_dataset.get(name.dataset, ())
+            column, path = self._leaf(name)
             return [output for other, output in outputs.get(column, ()) if related(path, other)]
 
         return reachable(columns, after) - {*columns}

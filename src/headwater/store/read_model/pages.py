@@ -48,6 +48,6 @@ def paged(
     return Listing(tuple(rows), int(total))
 
 
-def among(ids: Iterable[int], found: dict[int, Item]) -> tuple[Item, ...]:
+def among(ids: Iterable[int], items: dict[int, Item]) -> tuple[Item, ...]:
     """Return the values of ids, in the order of the ids."""
-    return tuple(found[one] for one in ids if one in found)
+    return tuple(items[one] for one in ids if one in items)

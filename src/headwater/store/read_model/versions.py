@@ -56,10 +56,10 @@ def uuid_of(*parts: str) -> UUID:
     return uuid5(NAMESPACE_OID, key_of(*parts).hex())
 
 
-def of_dataset(connection: Connection, dataset_id: int, named: Dataset, page: Page) -> Listing[Version]:
+def of_dataset(connection: Connection, dataset_id: int, dataset: Dataset, page: Page) -> Listing[Version]:
     """The versions of a dataset, the newest first."""
     found = paged(connection, listed(connection, dataset_id), page, _made(connection, dataset_id))
-    return Listing(tuple(version_of(row, named) for row in found.items), found.total)
+    return Listing(tuple(version_of(row, dataset) for row in found.items), found.total)
 
 
 def named(connection: Connection, dataset_id: int) -> Dataset:
@@ -69,33 +69,35 @@ def named(connection: Connection, dataset_id: int) -> Dataset:
     return Dataset(row.namespace, row.name)
 
 
-def find(connection: Connection, dataset_id: int, named: Dataset, version: UUID) -> Version | None:
+def find(connection: Connection, dataset_id: int, dataset: Dataset, version: UUID) -> Version | None:
     """The version of a dataset with a UUID; the newest are looked at first."""
     mine = listed(connection, dataset_id)
     with connection.execute(mine.execution_options(yield_per=1_000)) as rows:
-        return next((version_of(row, named) for row in rows if dataset_version(named, row.uuid) == version), None)
+        return next((version_of(row, dataset) for row in rows if dataset_version(dataset, row.uuid) == version), None)
 
 
-def latest(connection: Connection, named: Mapping[int, Dataset], until: int | None = None) -> dict[int, Version]:
+def latest(connection: Connection, datasets: Mapping[int, Dataset], until: int | None = None) -> dict[int, Version]:
     """The current version of each dataset, or that of a moment: what the last run wrote that did not fail."""
     moment = FOREVER if until is None else until
-    found = at_moments(connection, named, [(one, moment) for one in named])
+    found = at_moments(connection, datasets, [(one, moment) for one in datasets])
     return {dataset: version for (dataset, _), version in found.items()}
 
 
-def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
+def at_moments(
+    connection: Connection, datasets: Mapping[int, Dataset], places: Collection[Place]
+) -> dict[Place, Version]:
     """The version of each dataset at each moment; nothing where there was none yet."""
-    found = _newest_rows(connection, wanted, _newest, attrgetter("at", "uuid"))
-    return {place: version_of(row, named[row.dataset_id]) for place, row in found.items()}
+    found = _newest_rows(connection, places, _newest, attrgetter("at", "uuid"))
+    return {place: version_of(row, datasets[row.dataset_id]) for place, row in found.items()}
 
 
 def _newest_rows(
-    connection: Connection, wanted: Collection[Place], written: _OfPlaces, order: Callable[[Any], Any]
+    connection: Connection, places: Collection[Place], written: _OfPlaces, order: Callable[[Any], Any]
 ) -> dict[Place, Any]:
     """The last row for each place, of what was written and of what was altered."""
     found: dict[Place, Any] = {}
     for question in (written, _newest_altered) if presence(connection).dataset_changes else (written,):
-        for row in pairs_for(connection, wanted, question):
+        for row in pairs_for(connection, places, question):
             place = (row.dataset_id, row.moment)
             found[place] = max(found.get(place, row), row, key=order)
     return found
@@ -125,12 +127,12 @@ def fields_of(connection: Connection, versions: Collection[Version]) -> dict[Ver
     }
 
 
-def fields_at(connection: Connection, wanted: Collection[Place]) -> dict[Place, Fields]:
+def fields_at(connection: Connection, places: Collection[Place]) -> dict[Place, Fields]:
     """The fields that datasets had at moments by their latest schema until then, of who wrote or altered them.
 
     Nothing where there was none: the dataset was not there yet, or nothing that is kept has its schema of then.
     """
-    latest = _newest_rows(connection, wanted, _newest_with_schema, attrgetter("at", "schema_digest"))
+    latest = _newest_rows(connection, places, _newest_with_schema, attrgetter("at", "schema_digest"))
     schemas = _schemas(connection, [row.schema_digest for row in latest.values()])
     return {place: schemas[row.schema_digest] for place, row in latest.items()}
 
@@ -164,34 +166,34 @@ def _made(connection: Connection, dataset_id: int) -> Select[Any]:
     return select(written.union_all(altered).subquery())
 
 
-def _newest(wanted: FromClause, *conditions: ColumnElement[bool]) -> Select[Any]:
+def _newest(places: FromClause, *conditions: ColumnElement[bool]) -> Select[Any]:
     """For each dataset and moment the run that wrote the newest version until then: a look-up in an index for each."""
-    dataset, moment = wanted.c
+    dataset, moment = places.c
     last = select(_WRITTEN.c.run_id).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
     last = last.where(_WRITTEN.c.dataset_id == dataset, _WRITTEN.c.written, moment >= _WRITTEN.c.at, _lasting())
     last = last.where(*conditions).order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc())
-    return _version_of_run(wanted, last, _WRITTEN, _WRITTEN.c.at, _WRITTEN.c.written)
+    return _version_of_run(places, last, _WRITTEN, _WRITTEN.c.at, _WRITTEN.c.written)
 
 
-def _newest_with_schema(wanted: FromClause) -> Select[Any]:
-    return _newest(wanted, _WRITTEN.c.schema_digest.is_not(None))
+def _newest_with_schema(places: FromClause) -> Select[Any]:
+    return _newest(places, _WRITTEN.c.schema_digest.is_not(None))
 
 
-def _newest_altered(wanted: FromClause) -> Select[Any]:
+def _newest_altered(places: FromClause) -> Select[Any]:
     """The same of runs that altered a dataset and left a schema."""
-    dataset, moment = wanted.c
+    dataset, moment = places.c
     last = select(_CHANGED.c.run_id).join_from(_CHANGED, _RUN, _RUN.c.id == _CHANGED.c.run_id)
     last = last.where(_CHANGED.c.dataset_id == dataset, moment >= _CHANGED.c.schema_at, _RUN.c.state.in_(SUCCESSFUL))
     last = last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc())
-    return _version_of_run(wanted, last, _CHANGED, _CHANGED.c.schema_at)
+    return _version_of_run(places, last, _CHANGED, _CHANGED.c.schema_at)
 
 
 def _version_of_run(
-    wanted: FromClause, runs: Select[Any], table: Table, at: ColumnElement[int], *conditions: ColumnElement[bool]
+    places: FromClause, runs: Select[Any], table: Table, at: ColumnElement[int], *conditions: ColumnElement[bool]
 ) -> Select[Any]:
     """The rows of a table that the first of some runs has for each dataset and moment."""
-    dataset, moment = wanted.c
-    run = runs.limit(1).correlate(wanted).scalar_subquery()
+    dataset, moment = places.c
+    run = runs.limit(1).correlate(places).scalar_subquery()
     found = select(dataset.label("dataset_id"), moment.label("moment"), run.label("run_id")).subquery()
     same = and_(table.c.run_id == found.c.run_id, table.c.dataset_id == found.c.dataset_id, *conditions)
     question = select(found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, at.label("at"), table.c.schema_digest)
@@ -208,10 +210,10 @@ def _lasting() -> Any:
     return or_(_RUN.c.state.in_(SUCCESSFUL), has_lineage)
 
 
-def version_of(row: Any, named: Dataset) -> Version:
+def version_of(row: Any, dataset: Dataset) -> Version:
     """The version of a row."""
     run = "" if row.state == DECLARED else row.shown or row.uuid
-    return Version(row.dataset_id, dataset_version(named, row.uuid), row.at, row.run_id, run, row.schema_digest)
+    return Version(row.dataset_id, dataset_version(dataset, row.uuid), row.at, row.run_id, run, row.schema_digest)
 
 
 def _schemas(connection: Connection, digests: Iterable[bytes]) -> dict[bytes, tuple[VersionField, ...]]:

@@ -184,9 +184,9 @@ def _sorted(columns: Ids) -> EdgeArrays:
     )
 
 
-def _found(keys: Ids, wanted: Collection[int] | Ids) -> Ids:
+def _found(keys: Ids, nodes: Collection[int] | Ids) -> Ids:
     """The places of some ids among sorted ones, in the order of ids; an array of them is sorted already."""
-    ids = wanted if isinstance(wanted, np.ndarray) else np.sort(np.fromiter(wanted, np.int64, len(wanted)))
+    ids = nodes if isinstance(nodes, np.ndarray) else np.sort(np.fromiter(nodes, np.int64, len(nodes)))
     # Of another type than the keys, each search would copy all of those.
     ids = ids[ids <= np.iinfo(keys.dtype).max].astype(keys.dtype)
     begins, ends = (np.searchsorted(keys, ids, side) for side in ("left", "right"))

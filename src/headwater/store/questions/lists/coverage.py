@@ -125,6 +125,12 @@ def _covered(gaps: tuple[Gap, ...], *, has_lineage: bool) -> Covered:
     return Covered.OPAQUE if gaps else Covered.FULL
 
 
-def worst_first(one: Coverage) -> tuple[int, str, str, str, str]:
+def worst_first(coverage: Coverage) -> tuple[int, str, str, str, str]:
     """The place of an output among others: the least known first, then by name, job and run."""
-    return list(Covered).index(one.covered), str(one.output or ""), one.job.namespace, one.job.name, one.run
+    return (
+        list(Covered).index(coverage.covered),
+        str(coverage.output or ""),
+        coverage.job.namespace,
+        coverage.job.name,
+        coverage.run,
+    )

@@ -206,11 +206,11 @@ def corrected(store: Store, text: str, sees: Sees = None) -> str | None:
         known = {word.lower() for name in _names(connection, sees) for word in _words(name)}
     everything = "\n".join(known)
 
-    def nearest(found: re.Match[str]) -> str:
-        word = found[0].lower()
+    def nearest(match: re.Match[str]) -> str:
+        word = match[0].lower()
         if len(word) not in _LENGTHS or word in everything:
-            return found[0]
-        return next(iter(get_close_matches(word, known, n=1, cutoff=_LIKE)), found[0])
+            return match[0]
+        return next(iter(get_close_matches(word, known, n=1, cutoff=_LIKE)), match[0])
 
     other = _WORD.sub(nearest, text)
     return other if other != text else None

@@ -119,10 +119,10 @@ def column_changes(connection: Connection, datasets: Collection[int], before: in
 
 
 def _without_schema(
-    connection: Connection, known: Mapping[int, KnownDataset], at: int | None, schemas: Collection[int]
+    connection: Connection, datasets: Mapping[int, KnownDataset], at: int | None, schemas: Collection[int]
 ) -> set[int]:
     """The datasets that had a version by then and no known schema."""
-    named = {one: known[one].dataset for one in known.keys() - set(schemas)}
+    named = {one: datasets[one].dataset for one in datasets.keys() - set(schemas)}
     return set(versions.latest(connection, named, at))
 
 

@@ -178,10 +178,10 @@ def nested_fields_named(connection: Connection, name: str, sees: Sees = None) ->
     return sorted(_columns_around(connection, typed(name), None, sees, nested=True).values())
 
 
-def _column(found: Column | KnownDataset) -> Column:
-    if isinstance(found, Column):
-        return found
-    raise UnknownName(f"{_short(str(found))!r} is a dataset: expected one of its columns too.")
+def _column(entity: Column | KnownDataset) -> Column:
+    if isinstance(entity, Column):
+        return entity
+    raise UnknownName(f"{_short(str(entity))!r} is a dataset: expected one of its columns too.")
 
 
 def _best(ranks: Ranks, best: int | None = None) -> list[int]:
@@ -189,8 +189,8 @@ def _best(ranks: Ranks, best: int | None = None) -> list[int]:
     return [key for key, rank in ranks.items() if rank == wanted]
 
 
-def _only(found: Mapping[int, Entity]) -> Entity:
-    return next(iter(found.values()))
+def _only(candidates: Mapping[int, Entity]) -> Entity:
+    return next(iter(candidates.values()))
 
 
 def _datasets(connection: Connection, ending: str, at: int | None = None, sees: Sees = None) -> Ranks:
@@ -274,9 +274,9 @@ def _ends_in(ending: str) -> ColumnElement[bool]:
     return and_(length >= len(end), func.substr(_NAME.c.folded, length - len(end) + 1) == end)
 
 
-def _refuse(connection: Connection, name: str, kind: str, found: Mapping[int, Column | KnownDataset]) -> NoReturn:
-    if found:
-        shown = sorted(map(str, found.values()))
+def _refuse(connection: Connection, name: str, kind: str, candidates: Mapping[int, Column | KnownDataset]) -> NoReturn:
+    if candidates:
+        shown = sorted(map(str, candidates.values()))
         more = f", and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         raise AmbiguousName(
             f"{len(shown)} names end in {_short(name)!r}: {', '.join(map(_short, shown[:_SHOWN]))}{more}. "

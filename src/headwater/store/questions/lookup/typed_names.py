@@ -113,11 +113,11 @@ def near_names(connection: Connection, name: TypedName) -> list[str]:
     return list(dict.fromkeys(near))[:_MOST]
 
 
-def like(text: str, known: Iterable[str]) -> list[str]:
+def like(text: str, names: Iterable[str]) -> list[str]:
     """At most three of the known names that look like a text, the best first."""
     if len(text) > _LONGEST:
         return []
-    by_folded = {tail(one): one for one in known if len(one) <= _LONGEST}
+    by_folded = {tail(one): one for one in names if len(one) <= _LONGEST}
     return [by_folded[match] for match in get_close_matches(tail(text), by_folded, n=3, cutoff=0.7)]
 
 

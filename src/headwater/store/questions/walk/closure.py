@@ -303,15 +303,15 @@ class _Walker:
             return frontier
         return self._new_datasets({*self.rows_of, *self.owners(frontier).values()})
 
-    def _in_namespaces(self, found: LinkEnds) -> LinkEnds:
+    def _in_namespaces(self, edges: LinkEnds) -> LinkEnds:
         """The condition that an edge leads to one of the namespaces of the bounds."""
-        ends = set(found.ends)
+        ends = set(edges.ends)
         dataset_of = self.owners([one for one in ends if one > 0]) | {one: -one for one in ends if one < 0}
         unknown = set(dataset_of.values()) - self._within.keys()
         for dataset, name in _NAMESPACE_OF.bare(self.connection, unknown):
             fits = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
             self._within[dataset] = fits and (self.bounds.sees is None or self.bounds.sees(name))
-        return found.leading_to({one for one, dataset in dataset_of.items() if self._within[dataset]})
+        return edges.leading_to({one for one, dataset in dataset_of.items() if self._within[dataset]})
 
     def _new_datasets(self, datasets: set[int]) -> set[int]:
         new = datasets - self._datasets

@@ -62,10 +62,10 @@ class LinkEnds(NamedTuple):
         end = 0 if direction is Direction.UP else 1
         return cls([link[end] for link in links], links)
 
-    def leading_to(self, wanted: Container[int]) -> "LinkEnds":
+    def leading_to(self, nodes: Container[int]) -> "LinkEnds":
         """The edges at some ends."""
-        links = [link for link, end in zip(self.links, self.ends, strict=False) if end in wanted]
-        return LinkEnds([end for end in self.ends if end in wanted], links)
+        links = [link for link, end in zip(self.links, self.ends, strict=False) if end in nodes]
+        return LinkEnds([end for end in self.ends if end in nodes], links)
 
 
 class Edges:
@@ -201,13 +201,13 @@ class _FollowedGuesses:
     jobs: tuple[int, ...]
     followed: bool = field(kw_only=True)
 
-    def beside(self, found: LinkEnds, direction: Direction, ids: Collection[int]) -> LinkEnds:
+    def beside(self, edges: LinkEnds, direction: Direction, ids: Collection[int]) -> LinkEnds:
         """Return edges to whole datasets with the guesses at the same ends."""
         if not self.followed:
-            return found
+            return edges
         guesses = Guesses(self.connection, self.moment, self.jobs).of(direction, ids)
         return LinkEnds.of(
-            [*found.links, *((source, -output, GUESS_ID, job) for source, output, job in guesses)], direction
+            [*edges.links, *((source, -output, GUESS_ID, job) for source, output, job in guesses)], direction
         )
 
     def between_datasets(self) -> Iterator[Guess]:
@@ -224,16 +224,16 @@ class EdgesInMemory:
     """
 
     def __init__(
-        self, connection: Connection, known: "IndexedEdges", bounds: Bounds, *, only_ends: bool = False
+        self, connection: Connection, indexed: "IndexedEdges", bounds: Bounds, *, only_ends: bool = False
     ) -> None:
-        self._known = known
+        self._known = indexed
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
         self._transformations = transformations(connection, bounds)
         guess = follows_guesses(bounds)
         self._guesses = _FollowedGuesses(connection, None, tuple(sorted(self._jobs)), followed=guess)
         # Filters look at all of a link.
         self._only_ends = only_ends and not self._jobs and self._transformations is None and not guess
-        stored = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or has_opaque(connection))
+        stored = bool(indexed.datasets) and (bounds.edge_type is not EdgeType.DIRECT or has_opaque(connection))
         self.whole = guess or stored
 
     @property
@@ -351,8 +351,8 @@ class EdgesSeen:
         unseen = unseen_datasets(self._connection, set(owner.values()))
         return [link for link in links if link[2] not in self._marked or unseen.isdisjoint(map(owner.get, link[:2]))]
 
-    def _seen(self, found: LinkEnds, direction: Direction) -> LinkEnds:
-        return LinkEnds.of(self.seen(found.links), direction)
+    def _seen(self, edges: LinkEnds, direction: Direction) -> LinkEnds:
+        return LinkEnds.of(self.seen(edges.links), direction)
 
 
 AnyEdges: TypeAlias = Edges | EdgesInMemory | EdgesAcrossFormats | EdgesSeen

@@ -169,7 +169,7 @@ class HeldFlows:
                 of_leaves = held.leaves[tag] = _HeldLeaves(reach, leaves.start, leaves.barriers, by_leaf)
         return of_leaves.flow or flow
 
-    def start(self, connection: Connection, datasets: frozenset[int], own: Start, effect: Effect) -> Start:
+    def start(self, connection: Connection, datasets: frozenset[int], tagged: Start, effect: Effect) -> Start:
         """Return the columns of some datasets, and others with the same tag, as a start.
 
         It is the same object as long as it is equal: to compare many columns takes longer than to follow an event.
@@ -177,11 +177,11 @@ class HeldFlows:
         edges = edges_within(connection, self._bounds)
         with self._lock:
             held = self._at(connection, edges, effect)
-            if (datasets, own) not in held.starts:
+            if (datasets, tagged) not in held.starts:
                 found = LinksNear(connection, edges, effect, columns_of=held.columns).columns(datasets)
                 columns = frozenset(node for node in found if node > 0)
-                held.starts[datasets, own] = own._replace(columns=columns | own.columns)
-            return held.starts[datasets, own]
+                held.starts[datasets, tagged] = tagged._replace(columns=columns | tagged.columns)
+            return held.starts[datasets, tagged]
 
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""

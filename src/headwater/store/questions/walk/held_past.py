@@ -149,9 +149,9 @@ def _made_anew_of(links: LinksNear, datasets: Collection[int]) -> set[int]:
     return _made_anew(links.connection, outputs - set(datasets)) if outputs else set()
 
 
-def _with_past(some: Any) -> Select[Any]:
+def _with_past(datasets: Any) -> Select[Any]:
     """Return a question for the datasets, of some or of all for None, that were replaced, and have past links."""
-    near = (true() if some is None else _REPLACED.in_(some)), schema.replacement.c.certain
+    near = (true() if datasets is None else _REPLACED.in_(datasets)), schema.replacement.c.certain
     dataset = select(_REPLACED).where(*near).distinct().subquery().c.dataset_id
     of_field, of_dataset = FIELD_EDGES.history.c.output_field, DATASET_EDGES.history.c.output_dataset
     into_fields = exists().where(_FIELD.dataset_id == dataset, of_field == _FIELD.id)

@@ -159,14 +159,14 @@ class LeafSteps:
         yield from (((), row[2]) for row in whole if self._follows(row[2]))
 
     def _parts(
-        self, known: LeafLinks, input_: int, output: int, path: Path
+        self, leaf_links: LeafLinks, input_: int, output: int, path: Path
     ) -> list[tuple[Path, Transformation]] | None:
         """The paths of a link that a path at its near end is connected with; None where the event does not know it."""
         up = self.direction is Direction.UP
-        if up and not any(related(self._within(output, one), path) for one in known.paths):
-            return None if field_within(known.type, path) is None else []
+        if up and not any(related(self._within(output, one), path) for one in leaf_links.paths):
+            return None if field_within(leaf_links.type, path) is None else []
         found: list[tuple[Path, Transformation]] = []
-        for link in known.links:
+        for link in leaf_links.links:
             ends = self._within(output, link.output), self._within(input_, link.input)
             near, far = ends if up else reversed(ends)
             if related(near, path):
@@ -194,10 +194,10 @@ class LeafSteps:
         return _lets_through(self.bounds, self._transformations[transformation])
 
 
-def _lets_through(bounds: Bounds, one: Transformation) -> bool:
+def _lets_through(bounds: Bounds, transformation: Transformation) -> bool:
     """Whether the bounds let a link with a transformation through, as `headwater.store.questions.walk.edges.kinds`."""
     return (
-        (bounds.edge_type is not EdgeType.DIRECT or one.direct)
-        and (not bounds.subtypes or one.subtype in bounds.subtypes)
-        and (bounds.masking is None or one.masking is bounds.masking)
+        (bounds.edge_type is not EdgeType.DIRECT or transformation.direct)
+        and (not bounds.subtypes or transformation.subtype in bounds.subtypes)
+        and (bounds.masking is None or transformation.masking is bounds.masking)
     )

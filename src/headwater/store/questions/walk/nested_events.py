@@ -115,16 +115,16 @@ class NestedEvents:
         type_ = known.lineage.types.get(column or "", "")
         return LeafLinks(links, tuple(leaf.path for leaf in leaves), type_) if links else None
 
-    def _is_of(self, one: NestedInput, column: str, dataset: int, at: int) -> bool:
-        return one.column == column and self._meant(one.dataset, dataset, at)
+    def _is_of(self, nested_input: NestedInput, column: str, dataset: int, at: int) -> bool:
+        return nested_input.column == column and self._meant(nested_input.dataset, dataset, at)
 
     def _called(self, field: int, at: int) -> str:
         """The name of a field at a moment, in lower case."""
         renames = self._renames.get(self._walked.dataset_of[field], ())
         return caseless(former_name(renames, self._walked.name_of[field], at))
 
-    def _meant(self, named: Dataset, dataset: int, at: int) -> bool:
-        return any(since <= at < until for since, until in self._names.get((dataset, named), ()))
+    def _meant(self, name: Dataset, dataset: int, at: int) -> bool:
+        return any(since <= at < until for since, until in self._names.get((dataset, name), ()))
 
     def _read(self, connection: Connection, pairs: Collection[Pair], as_of: int | None) -> dict[Pair, _EventLineage]:
         runs: dict[int, set[Pair]] = {}
@@ -141,11 +141,11 @@ class NestedEvents:
                     found[wanted[dataset]] = _EventLineage(lineage, at)
         return found
 
-    def _outputs(self, event: Record, wanted: Collection[int], at: int) -> Iterator[tuple[int, list[Record]]]:
+    def _outputs(self, event: Record, datasets: Collection[int], at: int) -> Iterator[tuple[int, list[Record]]]:
         """The outputs of an event that have lineage, by their datasets."""
         outputs = [one for one in records(event, "outputs") if "columnLineage" in (one.get("facets") or {})]
         named = [(Dataset(text(one, "namespace"), text(one, "name")), one) for one in outputs]
-        for dataset in wanted:
+        for dataset in datasets:
             mine = [one for name, one in named if self._meant(name, dataset, at)]
             if mine:
                 yield dataset, mine

@@ -170,14 +170,14 @@ class PastLinks:
                 found[source, sign * output, transformation, job] = at
         return {row: found[row] for row in rows if row in found}
 
-    def _found(self, wanted: Mapping[int, list[Span]], owners: Mapping[int, int]) -> list[Row]:
+    def _found(self, read_spans: Mapping[int, list[Span]], owners: Mapping[int, int]) -> list[Row]:
         """The past links into fields, and into their datasets, that held when these were read."""
         of_dataset: dict[int, list[Span]] = {}
-        for field, read in wanted.items():
+        for field, read in read_spans.items():
             of_dataset.setdefault(owners[field], []).extend(read)
         joined = {one: joined_spans(sorted(read)) for one, read in of_dataset.items()}
         found: dict[Row, None] = {}
-        for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, joined, -1)):
+        for tables, outputs, sign in ((FIELD_EDGES, read_spans, 1), (DATASET_EDGES, joined, -1)):
             for row, one in self._parts(tables, outputs, sign, owners) if outputs else ():
                 if one not in self._past.get(row, ()) and any(_read_spans(outputs[sign * row[1]], one)):
                     self._past.setdefault(row, set()).add(one)

@@ -141,16 +141,16 @@ class _BlockWalk:
                 for columns in self._of_tables(edges, tables, some):
                     yield self._uncut(*columns)
 
-    def _of_tables(self, edges: Edges, tables: Tables, some: Ids) -> Iterator[list[Ids]]:
+    def _of_tables(self, edges: Edges, tables: Tables, inputs: Ids) -> Iterator[list[Ids]]:
         """Yield ends, transformations and perhaps jobs, by ranges of ids where most of these are among the columns."""
-        jobs, first, last = bool(self.barriers), int(some[0]), int(some[-1])
-        if last - first >= len(some) * _CLOSE:
-            for columns in edges.ends_out_of(tables, some.tolist(), jobs=jobs):
+        jobs, first, last = bool(self.barriers), int(inputs[0]), int(inputs[-1])
+        if last - first >= len(inputs) * _CLOSE:
+            for columns in edges.ends_out_of(tables, inputs.tolist(), jobs=jobs):
                 yield [np.array(column, np.int64) for column in columns]
             return
         for texts in edges.ends_between(tables, first, last, jobs=jobs):
             *ends, own = (np.fromstring(one[1:-1], np.int64, sep=",") for one in texts)
-            wanted = np.isin(own, some, kind="table")
+            wanted = np.isin(own, inputs, kind="table")
             yield [one[wanted] for one in ends]
 
     def _over_past(self, frontier: Ids, nodes: Collection[int]) -> Iterator[Out]:

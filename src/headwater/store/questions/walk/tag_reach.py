@@ -376,10 +376,10 @@ def _is_cut(reach: TagReach, row: Row, links: LinksNear) -> bool:
 
 
 def _traced(
-    found: Mapping[tuple[int, Arriving], tuple[Row, Arriving] | None], place: tuple[int, Arriving]
+    links_to: Mapping[tuple[int, Arriving], tuple[Row, Arriving] | None], place: tuple[int, Arriving]
 ) -> list[Row]:
     links: list[Row] = []
-    while (last := found[place]) is not None:
+    while (last := links_to[place]) is not None:
         links.append(last[0])
         place = (last[0][0], last[1])
     return links[::-1]

@@ -227,7 +227,7 @@ class Walker:
 
     def _fill(
         self,
-        found: Arrived,
+        arrived: Arrived,
         frontier: Collection[int],
         passing: set[Arriving],
         rest: list[Row],
@@ -235,14 +235,14 @@ class Walker:
     ) -> None:
         """Walk on from a frontier; ``rest`` gets the links over which something else than ``passing`` flows."""
         while frontier:
-            if self.most is not None and len(found.now) > self.most:
+            if self.most is not None and len(arrived.now) > self.most:
                 raise TooManyColumns
             rows = self._rows(frontier)
             effects = {row[2]: self._effects[row[2]] for row in rows}
             if not passing.issuperset(effects.values()):
                 rest += [row for row in rows if effects[row[2]] is not None and effects[row[2]] not in passing]
                 rows = [row for row in rows if effects[row[2]] in passing]
-            frontier = self._arrive(found, rows, without)
+            frontier = self._arrive(arrived, rows, without)
 
     def _rows(self, frontier: Collection[int]) -> list[Row]:
         """Return the links out of columns that no barrier cuts."""
@@ -260,12 +260,12 @@ class Walker:
         self._blocked += cut
         return [row for row in rows if row not in cut]
 
-    def _arrive(self, found: Arrived, rows: Collection[Row], without: Arrived) -> Collection[int]:
+    def _arrive(self, arrived: Arrived, rows: Collection[Row], without: Arrived) -> Collection[int]:
         """Add the ends of links, those of whole datasets as their columns; return the new ones."""
         if self.past is None:
-            return self._join(found.now, rows, without.now)
-        new = self._join(found.now, [row for row in rows if row[1] < FIRST_NODE], without.now)
-        return [*new, *self._join(found.past, [row for row in rows if row[1] >= FIRST_NODE], without.past)]
+            return self._join(arrived.now, rows, without.now)
+        new = self._join(arrived.now, [row for row in rows if row[1] < FIRST_NODE], without.now)
+        return [*new, *self._join(arrived.past, [row for row in rows if row[1] >= FIRST_NODE], without.past)]
 
     def _join(self, into: Arrivals, rows: Iterable[Row], without: Arrivals) -> Collection[int]:
         # Large walks spend their time here: what is done once for each link is left to dict and set.
