@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from tests.server.auth.test_access import OPEN
 from tests.server.marquez.conftest import EVENTS
 from tests.server.schemas import resolved, validator
-from tests.server.test_access import OPEN
 
 from headwater.server import ServerSettings, create_app
 
