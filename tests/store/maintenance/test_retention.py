@@ -199,6 +199,18 @@ def test_others_write_while_it_goes_on(store: Store, words: Any) -> None:
     assert words.edges(store) == {"gold.a <- raw.y1 IDENTITY"}
 
 
+def test_a_version_from_before_the_cut_brings_back_only_what_is_left(store: Store, words: Any) -> None:
+    def write(minute: int, sources: list[str], rows: str) -> Any:
+        return words.run_event("load", words.written("gold", {"a": sources}, write=rows), minute=minute)
+
+    store.ingest([write(1, ["raw.x"], "ALL_ROWS @1"), write(2, ["raw.y"], "ALL_ROWS @2"), write(7, [], "ALL_ROWS @3")])
+    prune(store, moment(5))
+    store.ingest([write(8, [], "SOME_ROWS @4 <1")])
+    assert words.edges(store) == set()
+    store.ingest([write(9, [], "SOME_ROWS @5 <2")])
+    assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
+
+
 WITH_LINEAGE = {"outputs": [("b", {"x": []}, [])], "state": "COMPLETE", "inputs": [], "minute": 0, "run": "r3"}
 WITHOUT_LINEAGE = {"outputs": [("a", None, [])], "state": "COMPLETE", "inputs": ["b"]}
 """A run that tells what it read and wrote, and no columns."""
@@ -211,6 +223,11 @@ def answers(store: Store, words: Any, cut: int) -> dict[str, Any]:
     listed = {"datasets": datasets(store), "jobs": [(job.job, job.type, job.state, job.at) for job in jobs(store)]}
     gaps = {(one.job, one.output, one.covered) for one in coverage(store)}
     return now | listed | {"coverage": gaps} | {at: as_of(store, at) for at in (cut, cut + 3 * MINUTE // 2)}
+
+
+def restores_nothing(one: dict[str, Any]) -> bool:
+    """Whether an event brings no earlier version back, whose lineage may be gone."""
+    return not any("<" in text for output in one["outputs"] for text in output[3:])
 
 
 def as_of(store: Store, at: int) -> list[Any]:
@@ -229,7 +246,7 @@ def as_of(store: Store, at: int) -> list[Any]:
 @given(
     parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=8),
     changes=st.lists(CHANGE, max_size=2),
-    late=st.lists(EVENT, max_size=2),
+    late=st.lists(EVENT.filter(restores_nothing), max_size=2),
     minute=st.integers(0, 5),
 )
 @example(parts=[], changes=[], late=[], minute=3)
