@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from headwater.extract.queries import expressions
+from headwater.extract.queries import expressions, joins
 from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, Step, step, union
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def deciding(scope: Scope, reading: Reading, *, correlated: bool = True) -> Path
     """
     query = scope.expression
     below = union(reading.rows(origin, scope) for _, origin in scope.selected_sources.values())
-    clauses = ((name, query.args.get(name)) for name in ("where", "having", "qualify"))
+    clauses = ((name, query.args.get(name)) for name in ("where", "prewhere", "having", "qualify"))
+    counts = (query.args.get(name) for name in ("limit", "offset"))
     return union(
         (
             below,
@@ -33,7 +34,11 @@ def deciding(scope: Scope, reading: Reading, *, correlated: bool = True) -> Path
                 for name, clause in clauses
                 if clause
             ),
-            union(_joined(join, scope, reading) for join in query.args.get("joins") or ()),
+            union(_joined(join.node, scope, reading) for join in joins.joins_of(scope)),
+            step(JOIN, joins.compared(scope, reading)),
+            _connected(query.args.get("connect"), scope, reading),
+            step(FILTER, union(expressions.trace(count, scope, reading) for count in counts if count)),
+            step(FILTER, union(expressions.columns_within(one, scope, reading) for one in joins.arrays(scope))),
             step(GROUP_BY, _grouped(scope, reading)),
             step(SORT, union(_sorted(scope, reading))),
         )
@@ -56,14 +61,6 @@ def correlation(scope: Scope, reading: Reading) -> Paths:
     where = scope.expression.args.get("where")
     parts = _split(where.this) if where else ()
     return union(expressions.trace(part, scope, reading) for part in parts if _is_correlated(part, scope, reading))
-
-
-def shared_source(name: str, scope: Scope) -> str | None:
-    """The table that a column of USING is taken from: the one before the join, or after a RIGHT JOIN."""
-    for join in scope.expression.args.get("joins") or ():
-        if name.lower() in (column.name.lower() for column in join.args.get("using") or ()):
-            return join.alias_or_name if join.side == "RIGHT" else next(iter(scope.selected_sources))
-    return None
 
 
 def _part(condition: exp.Expr, how: Step, scope: Scope, reading: Reading) -> Paths:
@@ -94,12 +91,15 @@ def _joined(join: exp.Join, scope: Scope, reading: Reading) -> Paths:
     if join.method == "NATURAL":
         reading.problems.append("which columns a NATURAL JOIN compares is not in the query")
     condition = join.args.get("on")
-    using = [column.name for column in join.args.get("using") or ()]
-    sides = [*list(scope.selected_sources)[:1], join.alias_or_name] if using else []
-    shared = (
-        expressions.trace(exp.column(name, table=side), scope, reading) for name in using for side in sides if side
+    return predicate(condition, JOIN, scope, reading) if condition else NOTHING
+
+
+def _connected(connect: exp.Connect | None, scope: Scope, reading: Reading) -> Paths:
+    """Oracle's ``START WITH`` chooses rows, and ``CONNECT BY`` joins those of a table to its own."""
+    start, condition = (connect.args.get(name) for name in ("start", "connect")) if connect else (None, None)
+    return union(
+        predicate(part, how, scope, reading) for part, how in ((start, FILTER), (condition, JOIN)) if part is not None
     )
-    return union((predicate(condition, JOIN, scope, reading) if condition else NOTHING, step(JOIN, union(shared))))
 
 
 def _grouped(scope: Scope, reading: Reading) -> Paths:

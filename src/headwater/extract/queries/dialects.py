@@ -1,17 +1,21 @@
 """The SQL of each kind of database, read with sqlglot: a tree of scopes, its identifiers as the database has them."""
 
 from sqlglot import exp, parse_one
+from sqlglot.dialects import TSQL, Oracle, Snowflake
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify_tables import qualify_tables
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from headwater.errors import PlanError
+from headwater.extract.queries.pivots import without_pivots
 from headwater.extract.queries.result import Result
 from headwater.extract.queries.scopes import Reading
 from headwater.model import Dataset
 from headwater.openlineage.naming.jdbc_url import engine_of, jdbc_table
 
+# A definition in WITH may read itself without the word RECURSIVE
+_RECURSIVE = (Oracle, Snowflake, TSQL)
 # By the scheme of the engine's namespaces; others are read as standard SQL.
 _DIALECTS = {
     "postgres": "postgres",
@@ -64,6 +68,10 @@ def _read(parsed: exp.Expr, dialect: Dialect, reading: Reading) -> tuple[Result,
     for table in tree.find_all(exp.Table):
         if not table.db and isinstance(table.this, exp.Identifier) and table.name.lower() in names:
             table.this.set("this", names[table.name.lower()])
+    if isinstance(dialect, _RECURSIVE):
+        for clause in tree.find_all(exp.With):
+            clause.set("recursive", True)
+    reading.problems += without_pivots(tree)
     root = build_scope(qualify_tables(tree, dialect=dialect))
     if root is None:
         raise PlanError(f"A query was expected behind JDBC, but {tree.key.upper()} was met; use dbtable or query.")

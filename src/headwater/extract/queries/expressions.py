@@ -29,7 +29,9 @@ Rule = Callable[[exp.Expr, Scope, "Reading"], Paths]
 
 _MASKED = Transformation(Subtype.TRANSFORMATION, masking=True)
 _MASKED_AGGREGATE = Transformation(Subtype.AGGREGATION, masking=True)
-_SAME = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered, exp.Order, exp.Tuple, exp.IgnoreNulls, exp.RespectNulls)
+_ORDERS = (exp.Distinct, exp.Ordered, exp.Order, exp.IgnoreNulls, exp.RespectNulls)
+_SAME = (exp.Alias, exp.Paren, exp.Tuple, exp.Prior, exp.ConnectByRoot, *_ORDERS)
+_OF_ROWS = frozenset({"row_to_json", "to_json", "to_jsonb", "json_agg", "jsonb_agg"})
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Hll)
 _HASHES = (exp.MD5, exp.MD5Digest, exp.SHA, exp.SHA2, exp.SHA1Digest, exp.SHA2Digest, exp.StandardHash)
 _HASH_NAMES = frozenset({"crc32", "hash", "hashbytes", "mask", "md5", "sha", "sha1", "sha2", "sha256", "sha512"})
@@ -70,7 +72,11 @@ def _subquery(query: exp.Expr, scope: Scope, reading: Reading) -> Result:
 
 
 def _column(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
-    return reading.column(node, scope) if isinstance(node, exp.Column) and not node.is_star else NOTHING
+    if not isinstance(node, exp.Column) or (node.is_star and isinstance(node.parent, _COUNTS)):
+        return NOTHING
+    is_row = node.is_star or (not node.table and node.parent is not None and _name(node.parent) in _OF_ROWS)
+    row = reading.whole_row(node.table or node.name, scope) if is_row else None
+    return reading.column(node, scope) if row is None else row
 
 
 def _children(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
@@ -134,6 +140,21 @@ def _case(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     return union((step(CONDITION, tested), step(TRANSFORMED, chosen)))
 
 
+def _decode(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
+    """Oracle's ``DECODE(x, search, value, …, [default])``."""
+    tested, *rest = node.expressions
+    pairs, default = rest[: len(rest) // 2 * 2], rest[len(rest) // 2 * 2 :]
+    tests, values = [tested, *pairs[::2]], [*pairs[1::2], *default]
+    return union((step(CONDITION, _all(tests, scope, reading)), step(TRANSFORMED, _all(values, scope, reading))))
+
+
+def _nvl2(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
+    """``NVL2(x, value, value where x is NULL)``."""
+    values = [value for name in ("true", "false") if (value := node.args.get(name))]
+    tested = step(CONDITION, trace(node.this, scope, reading))
+    return union((tested, step(TRANSFORMED, _all(values, scope, reading))))
+
+
 def _coalesce(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     found = _children(node, scope, reading)
     return union((step(CONDITION, found), step(TRANSFORMED, found)))
@@ -183,6 +204,8 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], Rule], ...] = (
     ((exp.WithinGroup,), _within_group),
     ((exp.Window,), _window),
     ((exp.Case, exp.If), _case),
+    ((exp.DecodeCase,), _decode),
+    ((exp.Nvl2,), _nvl2),
     ((exp.Coalesce,), _coalesce),
     ((exp.Nullif,), _nullif),
     ((exp.Exists,), _exists),

@@ -16,7 +16,11 @@ from headwater.openlineage.naming.jdbc_url import jdbc_dataset
 
 _QUOTED = r'"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]'
 _PART = rf"(?:{_QUOTED}|[\w$#@-]+)"
-_TABLE = re.compile(rf"\b(?:from|join)\s+({_PART}(?:\s*\.\s*{_PART})*)(?!\s*[.(])", re.IGNORECASE)
+_TABLE = re.compile(rf"[\s(]*({_PART}(?:\s*\.\s*{_PART})*)(?!\s*[.(])")
+_FROM = re.compile(r"\b(?:from|join)\b", re.IGNORECASE)
+_REST = re.compile(
+    r"\b(?:where|group|order|having|limit|union|on|using|select|fetch|window|connect|start)\b", re.IGNORECASE
+)
 _COMMENT_OR_TEXT = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
 
 
@@ -89,8 +93,9 @@ def _with_reasons(
 
 
 def _guessed(url: str, text: str, names: Sequence[str], why: str) -> QueryLineage:
-    """Opaque edges from every table after FROM or JOIN, from the columns of the same names."""
-    found = _TABLE.findall(_COMMENT_OR_TEXT.sub(" ", text))
+    """Opaque edges from every table after FROM, JOIN or a comma behind them, from the columns of the same names."""
+    parts = (_REST.split(part, maxsplit=1)[0] for part in _FROM.split(_COMMENT_OR_TEXT.sub(" ", text))[1:])
+    found = [table[1] for part in parts for one in part.split(",") if (table := _TABLE.match(one))]
     tables = tuple(dict.fromkeys(jdbc_dataset(url, re.sub(r"\s*\.\s*", ".", name)) for name in found))
     columns = tuple(frozenset((InputField(table, name), OPAQUE) for table in tables) for name in names)
     return QueryLineage(columns, NOTHING, tables, (why,))

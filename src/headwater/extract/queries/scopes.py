@@ -1,11 +1,11 @@
 """From the scopes of a query to where its columns come from: FROM, WHERE, GROUP BY, set operations, WITH."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from headwater.extract.queries import clauses, expressions
+from headwater.extract.queries import clauses, expressions, joins
 from headwater.extract.queries.result import Column, Result, Star
 from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, OPAQUE, TRANSFORMED, Paths, source, step, union
 from headwater.model import Dataset, InputField
@@ -42,6 +42,15 @@ class Reading:
             return self._qualified(column.table, column.name, scope)
         return self._unqualified(column.name, scope)
 
+    def whole_row(self, name: str, scope: Scope) -> Paths | None:
+        """All columns of a part of FROM as one value, ``md5(t.*::text)``; None where no part has that name."""
+        if _selected(scope, name) is None:
+            return None
+        listed = [column for _, column in self._star(scope, [name])]
+        if any(isinstance(column, Star) for column in listed):
+            self.problems.append(f"which columns {name}.* has is not in the query")
+        return step(TRANSFORMED, union(column for column in listed if not isinstance(column, Star)))
+
     def is_outer(self, column: exp.Column, scope: Scope) -> bool:
         """True when a column of a subquery is one of the query around it."""
         return bool(column.table) and scope.parent is not None and _selected(scope, column.table) is None
@@ -69,6 +78,9 @@ class Reading:
             return self._set_operation(scope, query)
         if isinstance(query, exp.UDTF):
             return self.result(scope.subquery_scopes[0]) if scope.subquery_scopes else self._generator(scope)
+        if isinstance(query, exp.Table):
+            # Joins in parentheses with a name of their own
+            return Result(tuple(self._star(scope, list(scope.selected_sources))), clauses.deciding(scope, self))
         if isinstance(query, exp.Subquery):
             # A query in parentheses with an ORDER BY or LIMIT of its own
             inner = [self.result(child) for child in scope.derived_table_scopes]
@@ -87,12 +99,25 @@ class Reading:
 
     def _columns(self, scope: Scope) -> Iterator[Column]:
         for item in clauses.selects(scope):
-            if isinstance(item, exp.Star):
-                yield from self._star(scope, list(scope.selected_sources))
-            elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-                yield from self._star(scope, [item.table])
+            star = item.this if isinstance(item, exp.Column) else item
+            if isinstance(star, exp.Star):
+                names = [item.table] if isinstance(item, exp.Column) else list(scope.selected_sources)
+                yield from self._changed(star, list(self._star(scope, names)), scope)
             else:
                 yield item.alias_or_name, expressions.trace(item, scope, self)
+
+    def _changed(self, star: exp.Star, columns: Sequence[Column], scope: Scope) -> Iterator[Column]:
+        """``* EXCLUDE (a) REPLACE (f(b) AS b) RENAME (c AS d)``: columns in their places, as far as these are known."""
+        changes = {one.this.name.lower(): one for one in star.args.get("rename") or ()}
+        changes |= {one.alias.lower(): one for one in star.args.get("replace") or ()}
+        excluded = {one.name.lower() for one in star.args.get("except_") or ()}
+        for name, column in columns:
+            change = changes.pop(name.lower(), None)
+            if change is not None:
+                yield change.alias, expressions.trace(change, scope, self)
+            elif name.lower() not in excluded:
+                yield name, column
+        yield from ((change.alias, expressions.trace(change, scope, self)) for change in changes.values())
 
     def _star(self, scope: Scope, names: list[str]) -> Iterator[Column]:
         for name in names:
@@ -122,23 +147,46 @@ class Reading:
             paths, certain = self.result(origin).column(name)
             if not certain and not paths:
                 return expressions.opaque_all(self.result(origin))
+            if not certain:
+                self.problems.append(f"which table {name} comes from is not in the query")
             return paths
         dataset = self.dataset(origin)
         if dataset is None:
             return step(TRANSFORMED, expressions.columns_within(origin, scope, self))
         return source(InputField(dataset, name))
 
+    def column_among(self, names: Sequence[str], name: str, scope: Scope) -> Paths:
+        """A column of one of some parts of FROM, of which only some may have it."""
+        origins = [origin for one in names if (origin := _selected(scope, one)) is not None]
+        if len(origins) < len(names):
+            origins = [origin for _, origin in scope.selected_sources.values()]
+        return self._of(origins[0], name, scope) if len(origins) == 1 else self._among(origins, name, scope)
+
     def _unqualified(self, name: str, scope: Scope) -> Paths:
-        """A column without its table: one that a part of FROM lists, else of the only table that may have it."""
+        """A column without its table: one of USING, else one that a part of FROM lists, else of who may have it."""
+        if (shared := joins.shared_column(name, scope, self)) is not None:
+            return shared
+        if (array := joins.array(name, scope)) is not None:
+            return step(TRANSFORMED, union(self._named_by(column, scope) for column in array.find_all(exp.Column)))
+        return self._named_by(exp.column(name), scope)
+
+    def _named_by(self, column: exp.Column, scope: Scope) -> Paths:
+        if column.table:
+            return self._qualified(column.table, column.name, scope)
+        name = column.name
         origins = [origin for _, origin in scope.selected_sources.values()] + list(scope.lateral_sources.values())
+        known = any(self._lists(one, name) or self._may_have_more(one) for one in origins)
+        if not known and (row := self.whole_row(name, scope)) is not None:
+            return row
+        if not known and scope.parent is not None:
+            return self._unqualified(name, scope.parent)
+        return self._among(origins, name, scope)
+
+    def _among(self, origins: Sequence[exp.Table | Scope], name: str, scope: Scope) -> Paths:
         listed = [one for one in origins if self._lists(one, name)]
         if listed:
             return union(self._of(one, name, scope) for one in listed)
         open_ones = [one for one in origins if self._may_have_more(one)]
-        if (shared := clauses.shared_source(name, scope)) is not None:
-            return self._qualified(shared, name, scope)
-        if not open_ones and scope.parent is not None:
-            return self._unqualified(name, scope.parent)
         if len(open_ones) != 1:
             self.problems.append(f"which table {name} comes from is not in the query")
         paths = union(self._of(origin, name, scope) for origin in open_ones)
