@@ -28,14 +28,14 @@ class _TimedTarget:
         self.address = inner.address
         self._inner = inner
         self._seconds = seconds
-        self._own = packages
+        self._packages = packages
         self._why = ""
 
     def send(self, line: str) -> DeliveryResult:
         """UNAVAILABLE from the first time on that it takes too long."""
         if not self._why:
             try:
-                return within(self._seconds, partial(self._inner.send, line), self._own)
+                return within(self._seconds, partial(self._inner.send, line), self._packages)
             except ExtensionError as error:
                 self._why = str(error)
         return DeliveryResult(DeliveryOutcome.UNAVAILABLE, self._why)
@@ -44,7 +44,7 @@ class _TimedTarget:
         """Let go of connections, unless it is stuck."""
         with contextlib.suppress(ExtensionError):
             if not self._why:
-                within(self._seconds, self._inner.close, self._own)
+                within(self._seconds, self._inner.close, self._packages)
 
 
 def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:

@@ -34,7 +34,7 @@ def deciding(scope: Scope, reading: Reading, *, correlated: bool = True) -> Path
                 for name, clause in clauses
                 if clause
             ),
-            union(_joined(join.node, scope, reading) for join in joins.joins_of(scope)),
+            union(_joined(join.node, scope, reading) for join in reading.joins(scope)),
             step(JOIN, joins.compared(scope, reading)),
             _connected(query.args.get("connect"), scope, reading),
             step(FILTER, union(expressions.trace(count, scope, reading) for count in counts if count)),

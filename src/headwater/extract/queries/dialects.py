@@ -70,13 +70,24 @@ def _read(parsed: exp.Expr, dialect: Dialect, reading: Reading) -> tuple[Result,
             table.this.set("this", names[table.name.lower()])
     if isinstance(dialect, _RECURSIVE):
         for clause in tree.find_all(exp.With):
-            clause.set("recursive", True)
+            clause.set("recursive", clause.recursive or any(map(_reads_itself, clause.expressions)))
     reading.problems += without_pivots(tree)
     root = build_scope(qualify_tables(tree, dialect=dialect))
     if root is None:
         raise PlanError(f"A query was expected behind JDBC, but {tree.key.upper()} was met; use dbtable or query.")
     result = reading.result(root)
     return result, _tables(root, reading), tuple(dict.fromkeys(reading.problems))
+
+
+def _reads_itself(definition: exp.CTE) -> bool:
+    """Whether the second part of a union in WITH reads the definition, and the first does not."""
+    query = definition.this
+    if not isinstance(query, exp.Union):
+        return False
+    first, second = (
+        definition.alias in (table.name for table in part.find_all(exp.Table)) for part in (query.left, query.right)
+    )
+    return second and not first
 
 
 def _tables(root: Scope, reading: Reading) -> tuple[Dataset, ...]:

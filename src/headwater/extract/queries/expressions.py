@@ -51,6 +51,11 @@ def columns_within(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     return union(reading.column(found, scope) for found in node.find_all(exp.Column))
 
 
+def chosen(tested: Paths, values: Paths) -> Paths:
+    """One of several values, chosen by what is tested."""
+    return union((step(CONDITION, tested), step(TRANSFORMED, values)))
+
+
 def opaque_all(result: Result) -> Paths:
     """Conservative edges from every column that a query lists."""
     return step(OPAQUE, union(paths for _, paths in result.columns if not isinstance(paths, Star)))
@@ -136,8 +141,8 @@ def _case(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     tests = [choice.this for choice in choices] + ([node.this] if isinstance(node, exp.Case) and node.this else [])
     values = [value for choice in choices if (value := choice.args.get("true"))]
     values += [value for name in ("default", "false") if (value := node.args.get(name))]
-    tested, chosen = _all(tests, scope, reading), _all(values, scope, reading)
-    return union((step(CONDITION, tested), step(TRANSFORMED, chosen)))
+    tested = _all(tests, scope, reading)
+    return chosen(tested, _all(values, scope, reading))
 
 
 def _decode(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
@@ -145,25 +150,24 @@ def _decode(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     tested, *rest = node.expressions
     pairs, default = rest[: len(rest) // 2 * 2], rest[len(rest) // 2 * 2 :]
     tests, values = [tested, *pairs[::2]], [*pairs[1::2], *default]
-    return union((step(CONDITION, _all(tests, scope, reading)), step(TRANSFORMED, _all(values, scope, reading))))
+    return chosen(_all(tests, scope, reading), _all(values, scope, reading))
 
 
 def _nvl2(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     """``NVL2(x, value, value where x is NULL)``."""
     values = [value for name in ("true", "false") if (value := node.args.get(name))]
-    tested = step(CONDITION, trace(node.this, scope, reading))
-    return union((tested, step(TRANSFORMED, _all(values, scope, reading))))
+    return chosen(trace(node.this, scope, reading), _all(values, scope, reading))
 
 
 def _coalesce(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     found = _children(node, scope, reading)
-    return union((step(CONDITION, found), step(TRANSFORMED, found)))
+    return chosen(found, found)
 
 
 def _nullif(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     value = trace(node.this, scope, reading)
     tested = union((value, trace(node.expression, scope, reading)))
-    return union((step(CONDITION, tested), step(TRANSFORMED, value)))
+    return chosen(tested, value)
 
 
 def _scalar(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from headwater.extract.trace import CONDITION, TRANSFORMED, Paths, step, union
+from headwater.extract.queries import expressions
+from headwater.extract.trace import Paths, union
 
 if TYPE_CHECKING:
     from headwater.extract.queries.scopes import Reading
@@ -27,8 +28,8 @@ class Join:
 
     @property
     def using(self) -> list[str]:
-        """The columns of USING."""
-        return [column.name for column in self.node.args.get("using") or ()]
+        """The columns of USING, in lower case."""
+        return [column.name.lower() for column in self.node.args.get("using") or ()]
 
 
 def joins_of(scope: Scope) -> Iterator[Join]:
@@ -49,18 +50,19 @@ def _within(relation: exp.Expr) -> Iterator[Join]:
 
 
 def _in_order(left: Names, relation: exp.Expr) -> Iterator[Join]:
-    for node in relation.args.get("joins") or ():
-        if node.kind == "ARRAY":
-            continue
+    for node in _nodes(relation):
         yield from _within(node.this)
         right = _tables(node.this)
         yield Join(node, left, right)
         left = (*left, *right)
 
 
+def _nodes(relation: exp.Expr, *, of_arrays: bool = False) -> list[exp.Join]:
+    return [node for node in relation.args.get("joins") or () if (node.kind == "ARRAY") == of_arrays]
+
+
 def _tables(relation: exp.Expr) -> Names:
-    joined = (node.this for node in relation.args.get("joins") or () if node.kind != "ARRAY")
-    return (*_first(relation), *(name for one in joined for name in _tables(one)))
+    return (*_first(relation), *(name for node in _nodes(relation) for name in _tables(node.this)))
 
 
 def _first(relation: exp.Expr) -> Names:
@@ -75,7 +77,7 @@ def _is_in_parentheses(relation: exp.Expr) -> bool:
 
 def arrays(scope: Scope) -> list[exp.Expr]:
     """The arrays of ClickHouse's ``ARRAY JOIN``, which has a row for each of their elements."""
-    joins = (node for node in scope.expression.args.get("joins") or () if node.kind == "ARRAY")
+    joins = _nodes(scope.expression, of_arrays=True)
     return [array for node in joins for array in (node.this, *node.expressions)]
 
 
@@ -86,30 +88,29 @@ def array(name: str, scope: Scope) -> exp.Expr | None:
 
 def shared_column(name: str, scope: Scope, reading: Reading) -> Paths | None:
     """The column that USING makes of two of a name; None where no join names it."""
-    found = [column for shared, _, column in _shared_columns(scope, reading) if shared == name.lower()]
+    found = [column for _, column in _of_using(name.lower(), scope, reading)]
     return found[-1] if found else None
 
 
 def compared(scope: Scope, reading: Reading) -> Paths:
     """The columns that USING compares."""
-    return union(both for _, both, _ in _shared_columns(scope, reading))
+    names = dict.fromkeys(name for join in reading.joins(scope) for name in join.using)
+    return union(both for name in names for both, _ in _of_using(name, scope, reading))
 
 
-def _shared_columns(scope: Scope, reading: Reading) -> Iterator[tuple[str, Paths, Paths]]:
-    """Yield the names in USING, join by join, with the columns of both sides and the one that is made of them.
+def _of_using(name: str, scope: Scope, reading: Reading) -> Iterator[tuple[Paths, Paths]]:
+    """Yield for each join with a name in USING the columns of both sides, and the one that is made of them.
 
     It is the left side's; after RIGHT JOIN the right side's, and after FULL JOIN the one that is not NULL (SQL
     standard, 7.10).
     """
-    shared: dict[str, dict[Names, Paths]] = {}
-    for join in joins_of(scope):
-        for name in map(str.lower, join.using):
-            before = shared.setdefault(name, {})
-            left, right = (_side(name, tables, before, scope, reading) for tables in (join.left, join.right))
-            both = union((left, right))
-            outer = {"RIGHT": right, "FULL": union((step(CONDITION, both), step(TRANSFORMED, both)))}
-            before[(*join.left, *join.right)] = outer.get(join.node.side, left)
-            yield name, both, before[(*join.left, *join.right)]
+    shared: dict[Names, Paths] = {}
+    for join in (one for one in reading.joins(scope) if name in one.using):
+        left, right = (_side(name, tables, shared, scope, reading) for tables in (join.left, join.right))
+        both = union((left, right))
+        column = {"RIGHT": right, "FULL": expressions.chosen(both, both)}.get(join.node.side, left)
+        shared[(*join.left, *join.right)] = column
+        yield both, column
 
 
 def _side(name: str, tables: Names, shared: dict[Names, Paths], scope: Scope, reading: Reading) -> Paths:

@@ -17,8 +17,7 @@ def without_pivots(tree: exp.Expr) -> list[str]:
         rows: exp.Expr = relation
         for pivot in pivots:
             query = _unpivoted(rows, pivot) if pivot.unpivot else _pivoted(rows, pivot, problems)
-            alias = exp.TableAlias(this=exp.to_identifier(pivot.alias)) if pivot.alias else None
-            rows = exp.Subquery(this=query, alias=alias)
+            rows = exp.Subquery(this=query, alias=pivot.args.get("alias"))
         rows.set("joins", joins)
         place.replace(rows)
     return problems

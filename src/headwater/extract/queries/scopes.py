@@ -27,12 +27,19 @@ class Reading:
         self.problems: list[str] = []
         self._pseudo_columns = pseudo_columns
         self._results: dict[int, Result] = {}
+        self._joins: dict[int, tuple[joins.Join, ...]] = {}
 
     def result(self, scope: Scope) -> Result:
         """The output of the query of a scope."""
         if id(scope) not in self._results:
             self._results[id(scope)] = self._read(scope).renamed(scope.outer_columns)
         return self._results[id(scope)]
+
+    def joins(self, scope: Scope) -> tuple[joins.Join, ...]:
+        """The joins of the query of a scope."""
+        if id(scope) not in self._joins:
+            self._joins[id(scope)] = tuple(joins.joins_of(scope))
+        return self._joins[id(scope)]
 
     def column(self, column: exp.Column, scope: Scope) -> Paths:
         """Where a column that an expression names comes from."""
@@ -145,11 +152,9 @@ class Reading:
     def _of(self, origin: exp.Table | Scope, name: str, scope: Scope) -> Paths:
         if isinstance(origin, Scope):
             paths, certain = self.result(origin).column(name)
-            if not certain and not paths:
-                return expressions.opaque_all(self.result(origin))
             if not certain:
-                self.problems.append(f"which table {name} comes from is not in the query")
-            return paths
+                self._unclear(name)
+            return paths if certain or paths else expressions.opaque_all(self.result(origin))
         dataset = self.dataset(origin)
         if dataset is None:
             return step(TRANSFORMED, expressions.columns_within(origin, scope, self))
@@ -188,9 +193,12 @@ class Reading:
             return union(self._of(one, name, scope) for one in listed)
         open_ones = [one for one in origins if self._may_have_more(one)]
         if len(open_ones) != 1:
-            self.problems.append(f"which table {name} comes from is not in the query")
+            self._unclear(name)
         paths = union(self._of(origin, name, scope) for origin in open_ones)
         return paths if len(open_ones) == 1 else step(OPAQUE, paths)
+
+    def _unclear(self, name: str) -> None:
+        self.problems.append(f"which table {name} comes from is not in the query")
 
     def _lists(self, origin: exp.Table | Scope, name: str) -> bool:
         if isinstance(origin, Scope):
