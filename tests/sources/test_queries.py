@@ -77,3 +77,10 @@ def test_functions_that_the_user_names_hide_values() -> None:
 def test_any_text_gives_a_trace_for_every_column_and_never_an_error(text: str, columns: int) -> None:
     found = query_lineage(POSTGRES, text, [f"c{place}" for place in range(columns)])
     assert len(found.columns) == columns
+
+
+def test_an_unpivot_of_hundreds_of_columns_is_read() -> None:
+    listed = ", ".join(f"c{number}" for number in range(400))
+    query = f"(SELECT v FROM (SELECT r, {listed} FROM a) s UNPIVOT (v FOR c IN ({listed})) u) t"
+    found = query_lineage("jdbc:sqlserver://h;databaseName=db", query, ["v"])
+    assert (found.problems, len(found.columns[0]), len(found.tables)) == ((), 400, 1)

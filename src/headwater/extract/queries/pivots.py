@@ -56,7 +56,15 @@ def _unpivoted(rows: exp.Expr, pivot: exp.Pivot) -> exp.Query:
         part = exp.select(*(one.copy() for one in (*others, *labels)), *values).from_(rows.copy())
         kept = exp.Tuple(expressions=[column.copy() for column in columns])
         parts.append(part if pivot.args.get("include_nulls") else part.where(kept))
-    return exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+    return _union(parts)
+
+
+def _union(parts: Sequence[exp.Select]) -> exp.Query:
+    """A union of unions of half the parts: one after the other hundreds are deeper than Python recurses."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return exp.union(_union(parts[:half]), _union(parts[half:]), distinct=False)
 
 
 def _names(node: exp.Expr) -> list[exp.Identifier]:

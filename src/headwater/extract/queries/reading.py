@@ -19,7 +19,8 @@ _PART = rf"(?:{_QUOTED}|[\w$#@-]+)"
 _TABLE = re.compile(rf"[\s(]*({_PART}(?:\s*\.\s*{_PART})*)(?!\s*[.(])")
 _FROM = re.compile(r"\b(?:from|join)\b", re.IGNORECASE)
 _REST = re.compile(
-    r"\b(?:where|group|order|having|limit|union|on|using|select|fetch|window|connect|start)\b", re.IGNORECASE
+    r"\b(?:where|group|order|having|limit|union|on|using|select|fetch|window|connect|start|pivot|unpivot)\b",
+    re.IGNORECASE,
 )
 _COMMENT_OR_TEXT = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
 
