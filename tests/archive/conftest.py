@@ -167,7 +167,8 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
         assert export(store, folder / "events", packing="zst", size=20_000).files > 1
         into = str(folder / "lineage")
         with shuffle_partitions(spark, 2), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("headwater.archive.cache.FEW_EVENTS", 0)  # as many events are built; other tests have few
+            for most in ("FEW_EVENTS", "MANY_EVENTS"):  # as many events are built; other tests have few
+                patch.setattr(f"headwater.archive.cache.{most}", 0)
             archive = build(spark, str(folder / "events"), into, format="parquet", roots=True)
         yield Both(store, archive, into, clear_fields(store), worlds, later)
 

@@ -15,7 +15,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from headwater.archive import build, find_fields, read, roots, update
-from headwater.archive.cache import build_settings
+from headwater.archive.cache import CachedFrames, build_settings, session_settings
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import FORMATS, Lake, lake
 from headwater.archive.formats.manifest import Manifest
@@ -95,14 +95,30 @@ def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive
     assert [one for one in reported if one[0] in TABLES] == [(name, current_thread()) for name in TABLES]
 
 
-@pytest.mark.parametrize(("events", "partitions"), [(30_000, "5"), (100_000, "17"), (10_000_000, "200")])
-def test_shuffles_of_many_events_have_the_partitions_that_these_need(spark: Any, events: int, partitions: str) -> None:
-    """Never more than the session's: each task writes a file for each of them."""
-    with shuffle_partitions(spark, 200):
-        with build_settings(spark) as fit:
-            assert not fit(events)
+@pytest.mark.parametrize(
+    ("events", "partitions", "adapted", "compiled"),
+    [
+        (25_000, "1", "false", "false"),
+        (30_000, "4", "false", "true"),
+        (250_000, "4", "false", "true"),
+        (300_000, "50", "true", "true"),
+        (10_000_000, "200", "true", "true"),
+    ],
+)
+def test_plans_are_those_that_so_many_events_need(
+    spark: Any, events: int, partitions: str, adapted: str, compiled: str
+) -> None:
+    """Never more partitions than the session's: each task writes a file for each of them."""
+    cache, values = CachedFrames(), [f"spark.sql.{one}" for one in ("adaptive.enabled", "codegen.wholeStage")]
+    session = {"spark.sql.adaptive.enabled": "true", "spark.sql.codegen.wholeStage": "true"}
+    with shuffle_partitions(spark, 200), session_settings(spark, session):
+        with build_settings(spark, cache) as fit:
+            fit(events)
             assert spark.conf.get("spark.sql.shuffle.partitions") == partitions
+            assert [spark.conf.get(one) for one in values] == [adapted, compiled]
+            assert (cache.few, cache.checkpoints) == (events == 25_000, adapted == "false")
         assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
+        assert [spark.conf.get(one) for one in values] == ["true", "true"]
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:

@@ -6,13 +6,16 @@
 >>> roots(archive, find_fields(archive, "gold/delays.avg_delay")).show()  # doctest: +SKIP
 """
 
-from headwater.archive.builds import Archive, build, read
-from headwater.archive.questions.lineage import changes, column_roots, cycles, impact, roots
-from headwater.archive.questions.name_lookup import find_fields
-from headwater.archive.questions.shortest_path import paths
-from headwater.archive.questions.tag_flow import file_flow, tag_flow, tagged_fields
-from headwater.archive.store_loader import LoadReport, load
-from headwater.archive.updates import update
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwater.archive.builds import Archive, build, read
+    from headwater.archive.questions.lineage import changes, column_roots, cycles, impact, roots
+    from headwater.archive.questions.name_lookup import find_fields
+    from headwater.archive.questions.shortest_path import paths
+    from headwater.archive.questions.tag_flow import file_flow, tag_flow, tagged_fields
+    from headwater.archive.store_loader import LoadReport, load
+    from headwater.archive.updates import update
 
 __all__ = [
     "Archive",
@@ -32,3 +35,23 @@ __all__ = [
     "tagged_fields",
     "update",
 ]
+
+_HOMES = {
+    "builds": ("Archive", "build", "read"),
+    "questions.lineage": ("changes", "column_roots", "cycles", "impact", "roots"),
+    "questions.name_lookup": ("find_fields",),
+    "questions.shortest_path": ("paths",),
+    "questions.tag_flow": ("file_flow", "tag_flow", "tagged_fields"),
+    "store_loader": ("LoadReport", "load"),
+    "updates": ("update",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, loaded when they are used: Spark's Python workers need what reads events and nothing else."""
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            return getattr(import_module(f"headwater.archive.{home}"), name)
+    raise AttributeError(f"module 'headwater.archive' has no attribute {name!r}")

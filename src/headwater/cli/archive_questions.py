@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from headwater.capture.java import SHORT_LIVED
 from headwater.cli.output import note, print_lines, table
 from headwater.errors import ArchiveError
 from headwater.policies.tag_file import read_tag_file
@@ -41,7 +42,7 @@ Conf = Annotated[
 
 
 # Without its second level Java has 48 MB for compiled code, which Spark fills: it is dropped and compiled again.
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+_CODE = "-XX:ReservedCodeCacheSize=240m"
 _DEBUGGING = "spark.python.sql.dataFrameDebugging.enabled"  # else each column asks Java six times where it stands
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 _FEW_BYTES = 1 << 30
@@ -73,7 +74,7 @@ def _quick_java(*, quick: bool) -> Iterator[None]:
     """Have a JVM that starts meanwhile compile without optimizing; options of the session's own come later, and win."""
     before = os.environ.get(_JAVA_OPTIONS)
     if quick:
-        os.environ[_JAVA_OPTIONS] = f"{_QUICK} {before or ''}".strip()
+        os.environ[_JAVA_OPTIONS] = f"{SHORT_LIVED} {_CODE} {before or ''}".strip()
     try:
         yield
     finally:

@@ -12,18 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from headwater.capture.java import has_java, java_home
+from headwater.capture.java import SHORT_LIVED, has_java, java_home
 from headwater.capture.jvm import class_files
 from headwater.dryrun.report import ANSWERS, REPORT, SCHEMAS, DryRun
 from headwater.dryrun.schemas import Schemas, write_schemas
 from headwater.dryrun.shared_jvm import SharedJvms
 from headwater.dryrun.sources import parts
 from headwater.errors import DryRunError
-
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-"""For a JVM that lives for seconds: a third of its CPU goes when it does not optimize itself, a twentieth more when it
-does not prove of each class, as compilers have made it, that it is sound.
-"""
 
 _OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_LOCAL_DIRS", "SPARK_REMOTE")
 
@@ -139,7 +134,7 @@ def _environment(folder: Path, jvm_folder: Path, imports: Sequence[str]) -> dict
     found = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
     classes = os.pathsep.join(map(str, (folder / "classes", *class_files.folders())))
     found |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", class_files.FOLDERS: classes}
-    of_jvm = f'{_QUICK} "-Djava.io.tmpdir={jvm_folder}"'
+    of_jvm = f'{SHORT_LIVED} "-Djava.io.tmpdir={jvm_folder}"'
     found["SPARK_SUBMIT_OPTS"] = f"{of_jvm} {found.get('SPARK_SUBMIT_OPTS', '')}".strip()
     if imports:
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (*imports, found.get("PYTHONPATH"))))

@@ -1,7 +1,7 @@
 """An event as a row of plain values; lineage and schemas that repeat are in the first row only.
 
-The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.datasets` and
-`headwater.store.ingest.datasets` take from an event.
+The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.datasets` takes from an
+event.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,6 @@ from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDatas
 from headwater.openlineage.reading.facets import twins_of
 from headwater.openlineage.reading.json_values import names_alone
 from headwater.openlineage.reading.lineage_facets import EncodedLineage, Named
-from headwater.store.ingest.datasets import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -126,7 +125,7 @@ def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, WrittenD
     for description in () if event.renames else event.inputs:
         yield description, event.at, None
     for output in event.outputs:
-        yield output.description, moment_of(output, event.at), output
+        yield output.description, output.named_at(event.at), output
 
 
 def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None, digests: SeenDigests) -> Row:
@@ -162,7 +161,7 @@ def _twins(event: Event) -> Iterator[Row]:
     for output in event.outputs:
         written, lineage = output.description, output.lineage
         names = [*(one.name for one in written.schema), *(lineage.fields if lineage is not None else ())]
-        yield from _twins_of(written.dataset, moment_of(output, event.at), output.twins, names)
+        yield from _twins_of(written.dataset, output.named_at(event.at), output.twins, names)
 
 
 def _twins_of(dataset: Dataset, at: int, twins: frozenset[str], names: Iterable[str]) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from headwater.archive.names.resolver import Resolver
 from headwater.model.time import DAY
 
 _DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
-_OF_FIELD = (*_DATASET, "field_id", "own")
+_OF_FIELD = ("field_id", "own", *_DATASET)  # the id first: Spark compares most rows by its first eight bytes
 
 
 def events(parsed: DataFrame) -> DataFrame:

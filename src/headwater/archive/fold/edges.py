@@ -11,7 +11,8 @@ from headwater.model.time import FOREVER
 
 _DIRECT = [one.value for one in Subtype if one.type.value == "DIRECT"]
 _TRANSFORMATION = ("subtype", "masking", "opaque", "description")
-_INPUT = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_field_id", "input_own")
+_INPUT_SHOWN = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_own")
+_INPUT = (*_INPUT_SHOWN, "input_field_id")
 _DATASET = ("dataset_id", "dataset_namespace", "dataset")
 _FIELD = ("field_id", "own")
 _RUNS = ("runs", "first_run", "last_run", "last_at")
@@ -19,14 +20,14 @@ _RUNS = ("runs", "first_run", "last_run", "last_at")
 
 def column_edges(edges: DataFrame) -> DataFrame:
     """The edges to fields, of rows that `span_edges` makes."""
-    key = [*JOB, "field_id", "input_field_id", *_TRANSFORMATION]
-    return _merged(edges.where("own IS NOT NULL"), key, [*_DATASET, "own", *_INPUT])
+    key = ["input_field_id", "field_id", *JOB, *_TRANSFORMATION]
+    return _merged(edges.where("own IS NOT NULL"), key, [*_DATASET, "own", *_INPUT_SHOWN])
 
 
 def dataset_edges(edges: DataFrame) -> DataFrame:
     """The edges that act on all fields of a dataset, of rows that `span_edges` makes."""
-    key = [*JOB, "dataset_id", "input_field_id", *_TRANSFORMATION]
-    return _merged(edges.where("own IS NULL"), key, [*_DATASET, *_INPUT])
+    key = ["input_field_id", "dataset_id", *JOB, *_TRANSFORMATION]
+    return _merged(edges.where("own IS NULL"), key, [*_DATASET[1:], *_INPUT_SHOWN])
 
 
 def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -61,20 +62,28 @@ def _resolved(distinct: DataFrame, shapes: DataFrame, resolver: Resolver) -> Dat
 
 
 def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
-    """The spans of edges; those of one edge that overlap or adjoin are merged, with the runs of all of them."""
-    spans = edges.repartition(*key).dropDuplicates([*key, "since"])
+    """The spans of edges; those of one edge that overlap or adjoin are merged, with the runs of all of them.
+
+    Spark sorts by ``key``, and compares most rows by the first eight bytes of its first column: an id differs there,
+    where names of one namespace do not.
+    """
+    # What is not compared is packed, because each sort and window copies rows column by column.
+    packed = (sf.struct(*shown).alias("shown"), sf.struct("last_run", "last_at", *MARKS).alias("last"))
+    spans = edges.select(*key, "since", "until", "runs", "first_run", *packed).repartition(*key)
+    spans = spans.dropDuplicates([*key, "since"])
     before = Window.partitionBy(*key).orderBy("since")
     reached = sf.max("until").over(before.rowsBetween(Window.unboundedPreceding, -1))
     spans = spans.withColumn("new", sf.when(sf.col("since") <= reached, 0).otherwise(1))
     islands = spans.withColumn("island", sf.sum("new").over(before.rowsBetween(Window.unboundedPreceding, 0)))
     merged = islands.groupBy(*key, "island").agg(
-        *(sf.first(name).alias(name) for name in shown if name not in key),
+        sf.first("shown").alias("shown"),
         sf.min("since").alias("since"),
         sf.max("until").alias("until"),
         sf.sum("runs").alias("runs"),
         sf.min_by("first_run", "since").alias("first_run"),
-        *(sf.max_by(name, "since").alias(name) for name in ("last_run", "last_at", *MARKS)),
+        sf.max_by("last", "since").alias("last"),
     )
+    merged = merged.select(*key, "shown.*", "since", "until", "runs", "first_run", "last.*")
     edge_type = sf.when(sf.col("subtype").isin(*_DIRECT), "DIRECT").otherwise("INDIRECT")
     return merged.withColumn("type", edge_type).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
-from headwater.archive.fold.run_lineage import JOB, OUTPUT, lineage_by_run
+from headwater.archive.fold.run_lineage import JOB, OUTPUT, PAIR, lineage_by_run
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import SUCCESSFUL
 
@@ -143,7 +143,7 @@ def _histories(
 
 def _with_restored_lineage(lineage: DataFrame, restored: list[Row], histories: dict[str, History]) -> DataFrame:
     rows = [
-        (row.run, "", 0, row.job_namespace, row.job_name, *(row[name] for name in OUTPUT), *shape, *[row.state_at] * 2)
+        (row.run, "", 0, *(row[name] for name in PAIR), *shape, *[row.state_at] * 2)
         for row in restored
         for shape in [*sorted(histories[row.dataset_id].lineage[row.run].shapes)] or _NOTHING
     ]

@@ -110,7 +110,7 @@ def cached(frames: Sequence[DataFrame]) -> Iterator[list[DataFrame]]:
     In one process they come without how they are made, which else is analyzed, and sent to tasks, on each level.
     """
     spark = frames[0].sparkSession
-    with closing(CachedFrames(StorageLevel.MEMORY_AND_DISK, few=in_one_process(spark))) as cache:
+    with closing(CachedFrames(StorageLevel.MEMORY_AND_DISK, checkpoints=in_one_process(spark))) as cache:
         found = [cache(frame) for frame in frames]
         few = sum(frame.count() for frame in found) <= FEW_EDGES
         with settings_for_few(spark) if few else nullcontext():

@@ -86,6 +86,10 @@ class WrittenDataset:
         """True when the event renames the dataset or its fields: then it is about no rows."""
         return bool(self.description.names or self.description.fields)
 
+    def named_at(self, at: int) -> int:
+        """A moment at which its name means that dataset: that of the event, or just before one that drops the name."""
+        return at - 1 if any(change.present is None for change in self.description.names) else at
+
     @property
     def twins(self) -> frozenset[str]:
         """The names in lower case that several of its fields have."""

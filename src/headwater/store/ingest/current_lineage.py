@@ -15,7 +15,7 @@ from headwater.model import Dataset, ReplacedRows
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.openlineage.reading.lineage_facets import EncodedLineage
 from headwater.store import schema
-from headwater.store.ingest.datasets import dataset_id, moment_of
+from headwater.store.ingest.datasets import dataset_id
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import Edges, Ids, LineageWriter, RunLineage
@@ -113,7 +113,7 @@ def replacements_by_dataset(
     for event in events if run.state in SUCCESSFUL else ():
         for output in event.outputs:
             if (rows := output.replacement) is not None:
-                owner = dataset_id(ids, output.description.dataset, moment_of(output, event.at))
+                owner = dataset_id(ids, output.description.dataset, output.named_at(event.at))
                 before = found.get(owner, Replacement(run.state_at, certain=False, has_schema=False))
                 has_schema = before.has_schema or bool(output.description.schema)
                 restores = output.restores is not None
@@ -128,7 +128,7 @@ def restored_versions(ids: IdResolver, run: Run, events: Iterable[LineageEvent])
     """Return the versions that a run restored, by dataset; empty where the event has none."""
     outputs = [(one, event.at) for event in events for one in event.outputs if run.state in SUCCESSFUL]
     return {
-        dataset_id(ids, one.description.dataset, moment_of(one, at)): one.restores
+        dataset_id(ids, one.description.dataset, one.named_at(at)): one.restores
         for one, at in outputs
         if one.restores is not None
     }
@@ -273,7 +273,7 @@ def _made(ids: IdResolver, dataset: int, version: str, to_recompute: RunToRecomp
         output
         for event in to_recompute.events
         for output in event.outputs
-        if dataset_id(ids, output.description.dataset, moment_of(output, event.at)) == dataset
+        if dataset_id(ids, output.description.dataset, output.named_at(event.at)) == dataset
     ]
     concerns_rows = any(output.lineage is not None or output.replacement for output in outputs)
     return (

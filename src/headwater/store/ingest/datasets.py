@@ -145,11 +145,6 @@ def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
             dataset_id(ids, seen.dataset, event.at, seen.symlinks)
 
 
-def moment_of(output: WrittenDataset, at: int) -> int:
-    """Return a moment at which the name of an output means that dataset: just before the event, where that drops it."""
-    return at - 1 if any(change.present is None for change in output.description.names) else at
-
-
 def datasets_across_renames(ids: IdResolver, event: Event) -> set[int]:
     """Return the datasets that events in the store name which are later than this event's changes of names."""
     if not event.renames or event.state not in SUCCESSFUL:
@@ -171,7 +166,7 @@ def joined_twins(ids: IdResolver, event: Event) -> set[int]:
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return set()
     seen = [(one.dataset, event.at, twins_of(one)) for one in (() if event.renames else event.inputs)]
-    seen += [(one.description.dataset, moment_of(one, event.at), one.twins) for one in event.outputs]
+    seen += [(one.description.dataset, one.named_at(event.at), one.twins) for one in event.outputs]
     joined: set[int] = set()
     for named, at, twins in seen:
         owner = dataset_id(ids, named, at)
@@ -201,7 +196,7 @@ def _begin(ids: IdResolver, former: Dataset, output: WrittenDataset, at: int) ->
     for change in described.names:
         if change.present is not None:
             claim(ids, change.present, at, dataset_id(ids, former, at - 1))
-    if moment_of(output, at) == at:
+    if output.named_at(at) == at:
         dataset_id(ids, described.dataset, at, described.symlinks)
     owner = dataset_id(ids, former, at - 1)
     name_by_location(ids, owner)
@@ -240,7 +235,7 @@ def describe(ids: IdResolver, event: Event, run_id: int) -> None:
     for seen in () if event.renames else event.inputs:
         ids.rows.add_run_dataset((run_id, _described(ids, seen, event, event.at), False), has_lineage=False)
     for output in event.outputs:
-        owner = _described(ids, output.description, event, moment_of(output, event.at), written=True)
+        owner = _described(ids, output.description, event, output.named_at(event.at), written=True)
         version = schema_of_version(output.description)
         if output.lineage is None and output.description.lifecycle in _OF_TABLES:
             if version is not None:
