@@ -61,9 +61,12 @@ class Built:
 
 
 def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:
-    """Build an archive into a folder; ``edges`` are those to columns in its events."""
+    """Build an archive into a folder; ``edges`` are those to columns in its events.
+
+    All processes are bound to so many cores: Spark with one core works on two beside its Python workers.
+    """
     work: Callable[[Path, Path, int], Watch] = _on_spark if by == HEADWATER else _on_duckdb
-    watch = apart(work, source, into, cores)
+    watch = apart(_bound, work, source, into, cores)
     edges = shape.events * EDGES
     steps = tuple(watch.steps)
     return Built(by, cores, shape.events, shape.skew, edges, steps, watch.java, watch.python, watch.memory)
@@ -99,6 +102,12 @@ def differences(ours: Path, ducks: Path) -> dict[str, tuple[int, int, int]]:
 
 def _rows(connection: Any, query: str) -> int:
     return int(connection.execute(f"SELECT count(*) FROM ({query})").fetchone()[0])
+
+
+def _bound(work: Callable[[Path, Path, int], Watch], source: Path, into: Path, cores: int) -> Watch:
+    if hasattr(os, "sched_setaffinity"):  # on Linux
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    return work(source, into, cores)
 
 
 def _on_duckdb(source: Path, into: Path, cores: int) -> Watch:
