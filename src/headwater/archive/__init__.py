@@ -37,21 +37,29 @@ __all__ = [
 ]
 
 _HOMES = {
-    "builds": ("Archive", "build", "read"),
-    "questions.lineage": ("changes", "column_roots", "cycles", "impact", "roots"),
-    "questions.name_lookup": ("find_fields",),
-    "questions.shortest_path": ("paths",),
-    "questions.tag_flow": ("file_flow", "tag_flow", "tagged_fields"),
-    "store_loader": ("LoadReport", "load"),
-    "updates": ("update",),
+    "Archive": "builds",
+    "LoadReport": "store_loader",
+    "build": "builds",
+    "changes": "questions.lineage",
+    "column_roots": "questions.lineage",
+    "cycles": "questions.lineage",
+    "file_flow": "questions.tag_flow",
+    "find_fields": "questions.name_lookup",
+    "impact": "questions.lineage",
+    "load": "store_loader",
+    "paths": "questions.shortest_path",
+    "read": "builds",
+    "roots": "questions.lineage",
+    "tag_flow": "questions.tag_flow",
+    "tagged_fields": "questions.tag_flow",
+    "update": "updates",
 }
 
 
 def __getattr__(name: str) -> Any:
     """The public names, loaded when they are used: Spark's Python workers need what reads events and nothing else."""
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
+    if name not in _HOMES:
+        raise AttributeError(f"module 'headwater.archive' has no attribute {name!r}")
+    from importlib import import_module
 
-            return getattr(import_module(f"headwater.archive.{home}"), name)
-    raise AttributeError(f"module 'headwater.archive' has no attribute {name!r}")
+    return getattr(import_module(f"headwater.archive.{_HOMES[name]}"), name)

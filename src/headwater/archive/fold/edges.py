@@ -11,8 +11,7 @@ from headwater.model.time import FOREVER
 
 _DIRECT = [one.value for one in Subtype if one.type.value == "DIRECT"]
 _TRANSFORMATION = ("subtype", "masking", "opaque", "description")
-_INPUT_SHOWN = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_own")
-_INPUT = (*_INPUT_SHOWN, "input_field_id")
+_INPUT = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_field_id", "input_own")
 _DATASET = ("dataset_id", "dataset_namespace", "dataset")
 _FIELD = ("field_id", "own")
 _RUNS = ("runs", "first_run", "last_run", "last_at")
@@ -21,13 +20,13 @@ _RUNS = ("runs", "first_run", "last_run", "last_at")
 def column_edges(edges: DataFrame) -> DataFrame:
     """The edges to fields, of rows that `span_edges` makes."""
     key = ["input_field_id", "field_id", *JOB, *_TRANSFORMATION]
-    return _merged(edges.where("own IS NOT NULL"), key, [*_DATASET, "own", *_INPUT_SHOWN])
+    return _merged(edges.where("own IS NOT NULL"), key)
 
 
 def dataset_edges(edges: DataFrame) -> DataFrame:
     """The edges that act on all fields of a dataset, of rows that `span_edges` makes."""
     key = ["input_field_id", "dataset_id", *JOB, *_TRANSFORMATION]
-    return _merged(edges.where("own IS NULL"), key, [*_DATASET[1:], *_INPUT_SHOWN])
+    return _merged(edges.where("own IS NULL"), key)
 
 
 def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -61,14 +60,15 @@ def _resolved(distinct: DataFrame, shapes: DataFrame, resolver: Resolver) -> Dat
     return edges.select("shape", "epoch", "dataset_id", *_FIELD, *_INPUT, *_TRANSFORMATION)
 
 
-def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
+def _merged(edges: DataFrame, key: list[str]) -> DataFrame:
     """The spans of edges; those of one edge that overlap or adjoin are merged, with the runs of all of them.
 
     Spark sorts by ``key``, and compares most rows by the first eight bytes of its first column: an id differs there,
     where names of one namespace do not.
     """
     # What is not compared is packed, because each sort and window copies rows column by column.
-    packed = (sf.struct(*shown).alias("shown"), sf.struct("last_run", "last_at", *MARKS).alias("last"))
+    ends = [name for name in (*_DATASET, *_FIELD, *_INPUT) if name not in key]
+    packed = (sf.struct(*ends).alias("ends"), sf.struct("last_run", "last_at", *MARKS).alias("last"))
     spans = edges.select(*key, "since", "until", "runs", "first_run", *packed).repartition(*key)
     spans = spans.dropDuplicates([*key, "since"])
     before = Window.partitionBy(*key).orderBy("since")
@@ -76,14 +76,14 @@ def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
     spans = spans.withColumn("new", sf.when(sf.col("since") <= reached, 0).otherwise(1))
     islands = spans.withColumn("island", sf.sum("new").over(before.rowsBetween(Window.unboundedPreceding, 0)))
     merged = islands.groupBy(*key, "island").agg(
-        sf.first("shown").alias("shown"),
+        sf.first("ends").alias("ends"),
         sf.min("since").alias("since"),
         sf.max("until").alias("until"),
         sf.sum("runs").alias("runs"),
         sf.min_by("first_run", "since").alias("first_run"),
         sf.max_by("last", "since").alias("last"),
     )
-    merged = merged.select(*key, "shown.*", "since", "until", "runs", "first_run", "last.*")
+    merged = merged.select(*key, "ends.*", "since", "until", "runs", "first_run", "last.*")
     edge_type = sf.when(sf.col("subtype").isin(*_DIRECT), "DIRECT").otherwise("INDIRECT")
     return merged.withColumn("type", edge_type).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
 
