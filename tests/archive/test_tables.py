@@ -96,27 +96,31 @@ def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive
 
 
 @pytest.mark.parametrize(
-    ("events", "partitions", "adapted", "compiled"),
+    ("counts", "partitions", "adapted", "compiled"),
     [
-        (25_000, "1", "false", "false"),
-        (30_000, "4", "false", "true"),
-        (250_000, "4", "false", "true"),
-        (300_000, "50", "true", "true"),
-        (10_000_000, "200", "true", "true"),
+        ((25_000,), "1", "false", "false"),
+        ((30_000,), "4", "false", "true"),
+        ((250_000,), "4", "false", "true"),
+        ((300_000,), "50", "true", "true"),
+        ((10_000_000,), "200", "true", "true"),
+        ((1_000, 1_000_000), "2", "false", "false"),
+        ((30_000, 1_000_000), "172", "true", "true"),
     ],
 )
 def test_plans_are_those_that_so_many_events_need(
-    spark: Any, events: int, partitions: str, adapted: str, compiled: str
+    spark: Any, counts: tuple[int, ...], partitions: str, adapted: str, compiled: str
 ) -> None:
     """Never more partitions than the session's: each task writes a file for each of them."""
     cache, values = CachedFrames(), [f"spark.sql.{one}" for one in ("adaptive.enabled", "codegen.wholeStage")]
     session = {"spark.sql.adaptive.enabled": "true", "spark.sql.codegen.wholeStage": "true"}
     with shuffle_partitions(spark, 200), session_settings(spark, session):
         with build_settings(spark, cache) as fit:
-            fit(events)
+            fit(10)
+            fit(*counts)
             assert spark.conf.get("spark.sql.shuffle.partitions") == partitions
             assert [spark.conf.get(one) for one in values] == [adapted, compiled]
-            assert (cache.few, cache.checkpoints) == (events == 25_000, adapted == "false")
+            assert (cache.few, cache.checkpoints) == (sum(counts) == 25_000, adapted == "false")
+            assert cache.beside_many == (counts[0] == 1_000)
         assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
         assert [spark.conf.get(one) for one in values] == ["true", "true"]
 

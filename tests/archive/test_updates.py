@@ -112,8 +112,8 @@ def stop_at(number: int) -> Any:
 def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names change over the cuts, events are late and repeated, a file is old, and an update is interrupted.
 
-    Two sources go into one place, where a build was. Last, staged events have a column of a former version: they are
-    parsed again, as many are, and all is folded to the same tables.
+    Two sources go into one place, where a build was. The last events are few beside those before. At the end staged
+    events have a column of a former version: they are parsed again, as many are, and all is folded to the same tables.
     """
     source, other, into = tmp_path / "events", tmp_path / "events-too" / "deep", str(tmp_path / "lineage")
     first, second, third = parts(5)
@@ -130,6 +130,7 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path, monk
     (other / "README.txt").write_text("no events")
     os.utime(other / "three.json", (OLD, OLD))
     before = manifest_of(folder)
+    monkeypatch.setattr("headwater.archive.cache.FEW_EVENTS", len(third) + 1)
     result = invoked("update", str(other), "--into", into, "--format", "parquet")
     after = manifest_of(folder)
     for old, new in ((before.tables, after.tables), (before.updates.staged, after.updates.staged)):
@@ -158,13 +159,21 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path, monk
 
 @pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="sixteen updates and builds: some minutes")
 @pytest.mark.parametrize("seed", range(4))
-def test_after_each_update_the_tables_are_those_of_one_build(spark: Any, tmp_path: Path, seed: int) -> None:
-    """Events of many worlds are cut anywhere: names change, and runs fail that had succeeded, in any part."""
+def test_after_each_update_the_tables_are_those_of_one_build(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Events of many worlds are cut anywhere: names change, and runs fail that had succeeded, in any part.
+
+    Of every other seed new events are few beside those before.
+    """
     source, into = tmp_path / "events", str(tmp_path / "lineage")
     chance = random.Random(seed)
     events = [one for world in worlds(12) for one in world]
     chance.shuffle(events)
     cuts = [0, *sorted(chance.sample(range(1, len(events)), 3)), len(events)]
+    if seed % 2:
+        later = max(end - begin for begin, end in list(pairwise(cuts))[1:])
+        monkeypatch.setattr("headwater.archive.cache.FEW_EVENTS", later + 1)
     for begin, end in pairwise(cuts):
         put(source, f"{begin}.ndjson", events[begin:end])
         updated = update(spark, str(source), into, format="parquet")

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.builds import FEW, Progress, write_table
-from headwater.archive.cache import CachedFrames, build_settings
+from headwater.archive.builds import FEW, write_table
+from headwater.archive.cache import CachedFrames, FitSettings, build_settings
 from headwater.archive.events.parsed_events import (
     STAGED,
     ParsedEvents,
@@ -26,6 +27,7 @@ from headwater.archive.formats.differences import differences, without
 from headwater.archive.formats.lake import Lake
 from headwater.archive.formats.manifest import Manifest, Marks, StreamProgress, UpdateState
 from headwater.archive.names.resolver import MEANING, Resolver, name_resolver
+from headwater.archive.parallel_writes import ParallelWrites, Progress
 from headwater.archive.tables import EDGES, TABLES, Table
 
 _BELIEVED = ", overwrites believed"
@@ -46,7 +48,8 @@ STAGED_TABLES: Mapping[str, Table] = MappingProxyType(
 class Batch:
     """The state of a batch that is applied to the tables of a place.
 
-    ``marks`` and ``before`` are those of the place when the batch began; ``believe_overwrite`` is as for
+    ``marks`` and ``before`` are those of the place when the batch began; ``fit`` fits Spark's settings to numbers of
+    events, of which there are ``events`` with those before. ``believe_overwrite`` is as for
     `headwater.archive.fold.replacements.replacements_of`.
     """
 
@@ -56,6 +59,8 @@ class Batch:
     before: UpdateState
     cache: CachedFrames
     progress: Progress
+    fit: FitSettings
+    events: int
     believe_overwrite: bool
 
 
@@ -76,9 +81,11 @@ def apply_batch(  # noqa: PLR0913 - each by its name
     with closing(CachedFrames()) as cache, build_settings(spark, cache) as fit:
         before = place.manifest()
         updates = _of_this_version(place, before.updates)
-        batch = Batch(spark, place, before.tables, updates, cache, progress, believe_overwrite)
         parsed = parsed_lines(lines, cache)
-        fit(parsed.lean.count() + _events_in(place, before.tables))
+        new, earlier = parsed.lean.count(), _events_in(place, before.tables)
+        fit(*(new, earlier) if updates.staged else (new + earlier,))
+        whole = new + earlier
+        batch = Batch(spark, place, before.tables, updates, cache, progress, fit, whole, believe_overwrite)
         marks, staged, names = _write(batch, parsed)
         place.publish(before, marks, UpdateState(staged, {**batch.before.streams, **stream}, names))
 
@@ -109,34 +116,42 @@ def _write(batch: Batch, parsed: ParsedLines) -> tuple[Marks, Marks, str]:
     """Write lines that were parsed; returns the marks of the tables and of staged ones, and the digest of names."""
     before = _parsed_before(batch)
     new = distinct_events(parsed, batch.cache).new_to(before, batch.cache)
-    rejected = _new_rejected(batch, quarantine_table(parsed.lean))
-    if batch.before.staged and new.events.isEmpty():
-        marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}
-        return marks, batch.before.staged, batch.before.names
+    with ParallelWrites(batch.spark, batch.progress) as writes:
+        rejected = _new_rejected(batch, quarantine_table(parsed.lean))
+        writes.begin("quarantine", partial(_added, batch, "quarantine", rejected))
+        if batch.before.staged and new.events.isEmpty():
+            return {**batch.marks, **writes.marks(["quarantine"])}, batch.before.staged, batch.before.names
+        writes.begin("events", partial(_added, batch, "events", events_table(new)))
+        for name, rows in new.union(None if batch.before.staged else before).staged().items():
+            writes.begin(name, partial(_staged, batch, name, rows))
+        digest = _begin_folded(batch, new, before, writes)
+        return writes.marks(TABLES), writes.marks(STAGED_TABLES), digest
+
+
+def _begin_folded(batch: Batch, new: ParsedEvents, before: ParsedEvents | None, writes: ParallelWrites) -> str:
+    """Begin to write all that is folded of events, and what the next update needs of it; returns the names' digest."""
     whole = new.union(before)
     resolver = name_resolver(batch.spark, whole.events, batch.cache)
     digest = resolver.digest + (_BELIEVED if batch.believe_overwrite else "")
     part = _affected(batch, new, before, resolver, digest)
     if part is None:
+        batch.fit(batch.events)
         frames, summaries = folded_frames(whole, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
     else:
         frames, summaries = part.frames, part.added
     how_many = f"{part.keys[EDGES[0]].count():,}" if part else "all"
     batch.progress(f"Outputs whose edges are looked at: {how_many}")
-    rows = folded_tables(frames, whole.shapes, resolver, batch.cache, part and part.others)
-    marks = {
-        "events": _added(batch, "events", events_table(new)),
-        "quarantine": _added(batch, "quarantine", rejected),
-        **{name: _merged(batch, name, one, part and part.keys[name]) for name, one in rows.items()},
-    }
-    staged = _staged(batch, before, new) | _summarized(batch, summaries, anew=part is None)
-    if part is None or digest != batch.before.names:
-        staged[NAMES] = batch.place.write(
-            NAMES, STAGED_TABLES[NAMES].select_from(resolver.meanings), STAGED_TABLES[NAMES]
+    for name, rows in folded_tables(frames, resolver, batch.cache, part and part.others).items():
+        writes.begin(name, partial(_merged, batch, name, rows, part and part.keys[name]))
+    for name, rows in summaries.frames().items():
+        staged = f"parsed_{name}"
+        writes.begin(
+            staged, partial(_staged, batch, staged, STAGED_TABLES[staged].select_from(rows), anew=part is None)
         )
-    else:
-        staged[NAMES] = batch.before.staged[NAMES]
-    return {name: marks[name] for name in TABLES}, staged, digest
+    anew = part is None or digest != batch.before.names
+    meanings = STAGED_TABLES[NAMES].select_from(resolver.meanings if anew else resolver.meanings.limit(0))
+    writes.begin(NAMES, partial(_staged, batch, NAMES, meanings, anew=anew))
+    return digest
 
 
 def _affected(
@@ -168,30 +183,18 @@ def _new_rejected(batch: Batch, rows: DataFrame) -> DataFrame:
     return without(rows, batch.place.read("quarantine", batch.marks["quarantine"]), ("source", "place"))
 
 
-def _staged(batch: Batch, before: ParsedEvents | None, new: ParsedEvents) -> dict[str, Any]:
-    if batch.before.staged:
-        added, marks = new.staged(), batch.before.staged
-        return {name: _append(batch, name, marks[name], added[name], table) for name, table in STAGED.items()}
-    rows = new.union(before).staged()
-    return {name: batch.place.write(name, rows[name], STAGED[name]) for name in STAGED}
+def _staged(batch: Batch, name: str, rows: DataFrame, progress: Progress, *, anew: bool = False) -> Any:
+    """Add rows to a staged table, or write it ``anew``; returns its mark."""
+    marks, table = batch.before.staged, STAGED_TABLES[name]
+    if anew or name not in marks:
+        return batch.place.write(name, rows, table)
+    return _append(batch, name, marks[name], rows, table)
 
 
-def _summarized(batch: Batch, summaries: Summaries, *, anew: bool) -> dict[str, Any]:
-    found = {}
-    for one, rows in summaries.frames().items():
-        name = f"parsed_{one}"
-        table = STAGED_TABLES[name]
-        if anew:
-            found[name] = batch.place.write(name, table.select_from(rows), table)
-        else:
-            found[name] = _append(batch, name, batch.before.staged[name], table.select_from(rows), table)
-    return found
-
-
-def _added(batch: Batch, name: str, rows: DataFrame) -> Any:
+def _added(batch: Batch, name: str, rows: DataFrame, progress: Progress) -> Any:
     """Add rows to a table, which is made where it is missing; returns its mark."""
     if name not in batch.marks:
-        return write_table(batch.place, name, rows, TABLES[name], batch.progress, batch.cache)
+        return write_table(batch.place, name, rows, TABLES[name], progress, batch.cache)
     return _append(batch, name, batch.marks[name], batch.cache(rows), TABLES[name])
 
 
@@ -200,15 +203,17 @@ def _append(batch: Batch, name: str, mark: Any, rows: DataFrame, table: Table) -
     return batch.place.add(name, mark, rows, table, few=count <= FEW) if count else mark
 
 
-def _merged(batch: Batch, name: str, rows: DataFrame, keys: DataFrame | None) -> Any:
+def _merged(batch: Batch, name: str, rows: DataFrame, keys: DataFrame | None, progress: Progress) -> Any:
     """Write the changes of a table, of the rows with some keys only; returns its mark."""
     table = TABLES[name]
     if name not in batch.marks:
-        return write_table(batch.place, name, rows, table, batch.progress, batch.cache)
+        return write_table(batch.place, name, rows, table, progress, batch.cache)
     before = batch.place.read(name, batch.marks[name])
     if keys is not None:
         before, rows = (frame.join(keys, keys.columns, "left_semi") for frame in (before, rows))
     changes = batch.cache(differences(before, rows, table))
     count = changes.count()
-    batch.progress(f"{name}: {count:,} rows differ")
-    return batch.place.change(name, batch.marks[name], changes, table) if count else batch.marks[name]
+    progress(f"{name}: {count:,} rows differ")
+    if not count:
+        return batch.marks[name]
+    return batch.place.change(name, batch.marks[name], batch.cache.sent(changes, count), table)

@@ -1,31 +1,29 @@
 """Builds of archives: events made into tables, as DataFrames or written into a place."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.cache import CachedFrames, build_settings
+from headwater.archive.cache import CachedFrames, FitSettings, build_settings
 from headwater.archive.events.parsed_events import ParsedEvents, distinct_events, parsed_lines
 from headwater.archive.events.sources import lines
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.formats.manifest import require_present_version
 from headwater.archive.names.resolver import name_resolver
+from headwater.archive.parallel_writes import ParallelWrites, Progress
 from headwater.archive.questions.lineage import column_roots
 from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
 from headwater.errors import ArchiveError
 from headwater.store.ingest.replacements import believes_overwrite
 
-Progress = Callable[[str], None]
 FEW = 10_000
 """Rows of a table that one task writes."""
-
-_AT_ONCE = 2  # tables that are written: Spark plans one while tasks of the other run
 
 
 class Archive(Mapping[str, DataFrame]):
@@ -71,7 +69,7 @@ def _fold(  # noqa: PLR0913 - each by its name
     source: str,
     cache: CachedFrames,
     progress: Progress,
-    fit: Callable[[int], None],
+    fit: FitSettings,
     *,
     believe_overwrite: bool,
 ) -> Iterator[tuple[str, DataFrame]]:
@@ -88,7 +86,7 @@ def _fold(  # noqa: PLR0913 - each by its name
     resolver = name_resolver(spark, repeated.events, cache, occurring)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
     frames, _ = folded_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
-    yield from folded_tables(frames, repeated.shapes, resolver, cache).items()
+    yield from folded_tables(frames, resolver, cache).items()
 
 
 def build(  # noqa: PLR0913 - each choice by its name
@@ -152,34 +150,14 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
     return _opened(lake(spark, into, format), into)
 
 
-def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
-    """A function by which another thread gets the properties of this one, such as the group of its jobs."""
-    context = spark.sparkContext._jsc.sc()
-    properties = context.getLocalProperties().clone()
-    return lambda: context.setLocalProperties(properties.clone())
-
-
 def _written(
     spark: SparkSession, place: Lake, tables: Iterable[tuple[str, DataFrame]], progress: Progress, cache: CachedFrames
 ) -> dict[str, Any]:
     """Write tables while others are still found; returns their marks, and reports them in order."""
-
-    def write(name: str, rows: DataFrame) -> tuple[Any, list[str]]:
-        reported: list[str] = []  # progress may be no function for several threads
-        return write_table(place, name, rows, TABLES[name], reported.append, cache), reported
-
-    marks = {}
-    with ThreadPoolExecutor(_AT_ONCE, "headwater-archive", _properties_of_this_thread(spark)) as pool:
-        try:
-            begun = {name: pool.submit(write, name, rows) for name, rows in tables}
-            for name in TABLES:
-                marks[name], reported = begun[name].result()
-                for line in reported:
-                    progress(line)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return marks
+    with ParallelWrites(spark, progress) as writes:
+        for name, rows in tables:
+            writes.begin(name, partial(write_table, place, name, rows, TABLES[name], cache=cache))
+        return writes.marks(TABLES)
 
 
 def write_table(  # noqa: PLR0913, PLR0917 - each by its name

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from math import ceil
+from typing import Protocol
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 Cache = Callable[[DataFrame], DataFrame]
 """A function that caches the rows of a frame: `CachedFrames`."""
@@ -17,6 +19,7 @@ MANY_EVENTS = 250_000
 """The most events for which to adapt plans costs more than it saves (decision 0147)."""
 
 _EVENTS_A_PARTITION = 6_000
+_MOST_SENT = 100_000  # rows that go to all tasks of a join
 _PARTITIONS_A_CORE = 2  # of shuffles that are not adapted, whose small partitions nobody joins
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FOR_ALL = {
@@ -35,11 +38,19 @@ _FOR_FEW = {
 }
 
 
+class FitSettings(Protocol):
+    """A function that fits the settings of `build_settings` to numbers of events, once or several times."""
+
+    def __call__(self, events: int, before: int = 0) -> None:
+        """Fit them to events that are folded: all of them, or new ones that are added to those before."""
+
+
 class CachedFrames:
     """Frames that are read several times: Spark makes the rows of each once, until `close`.
 
     ``checkpoints`` is whether it is forgotten how their rows are made, in one process: else each task is sent the graph
-    of all frames before, which is half of the CPU of an update. ``few`` is whether they are of few events.
+    of all frames before, which is half of the CPU of an update. ``few`` is whether they are of few events,
+    ``beside_many`` whether these are added to many: then what few rows are joined with need not be shuffled (`sent`).
 
     Args:
         level: where rows are cached that are no checkpoints.
@@ -51,6 +62,7 @@ class CachedFrames:
         self._level = level
         self.checkpoints = checkpoints
         self.few = False
+        self.beside_many = False
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         """The frame, whose rows are cached when they are read first."""
@@ -58,6 +70,10 @@ class CachedFrames:
             return frame.localCheckpoint(eager=False)  # its rows go when nobody holds the frame
         self._frames.append(_without_plan(frame).persist(self._level))
         return self._frames[-1]
+
+    def sent(self, rows: DataFrame, count: int) -> DataFrame:
+        """Rows that are so many; few beside many go to all tasks of a join, and the other side stays where it is."""
+        return sf.broadcast(rows) if self.beside_many and count <= _MOST_SENT else rows
 
     def close(self) -> None:
         """Remove the rows of all of them from the cache."""
@@ -82,30 +98,35 @@ def _without_plan(frame: DataFrame) -> DataFrame:
 
 
 @contextmanager
-def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[Callable[[int], None]]:
-    """Settings for the time of a build or an update; what it yields is called with the number of events once known.
+def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator["FitSettings"]:
+    """Settings for the time of a build or an update; what it yields is called with the numbers of events once known.
 
     Frames that are cached in this context have as few partitions as their rows need: by default adaptive execution
     leaves the partitions of cached frames as they are, and a build has ten thousand tasks with nothing to do.
 
-    Few events get plans without what Spark does for many, and ``cache`` then knows that they are few, in one process.
-    Others have at most as many partitions as their number needs: a task writes a file for each partition of a shuffle.
+    Few events get plans without what Spark does for many, also where they are added to many; ``cache`` then knows of
+    what size they are. Others have at most as many partitions as their number needs: a task writes a file for each
+    partition of a shuffle.
     """
-    with ExitStack() as stack:
-        stack.enter_context(session_settings(spark, _FOR_ALL))
+    with session_settings(spark, _FOR_ALL), ExitStack() as fitted:
 
-        def fit(events: int) -> None:
-            stack.enter_context(session_settings(spark, _settings_for(spark, events)))
-            cache.checkpoints = events <= MANY_EVENTS and in_one_process(spark)
-            cache.few = events <= FEW_EVENTS and cache.checkpoints
+        def fit(events: int, before: int = 0) -> None:
+            fitted.close()
+            cache.beside_many = events <= FEW_EVENTS < events + before
+            folded = events if cache.beside_many else events + before
+            fitted.enter_context(session_settings(spark, _settings_for(spark, folded, cache.beside_many)))
+            cache.checkpoints = folded <= MANY_EVENTS and in_one_process(spark)
+            cache.few = events + before <= FEW_EVENTS and cache.checkpoints
 
         yield fit
 
 
-def _settings_for(spark: SparkSession, events: int) -> Mapping[str, str]:
+def _settings_for(spark: SparkSession, events: int, beside_many: bool) -> Mapping[str, str]:
+    cores = spark.sparkContext.defaultParallelism
+    if beside_many:
+        return _FOR_FEW | {_PARTITIONS: str(min(cores, int(spark.conf.get(_PARTITIONS) or cores)))}
     if events <= FEW_EVENTS:
         return _FOR_FEW
-    cores = spark.sparkContext.defaultParallelism
     wanted = max(ceil(events / _EVENTS_A_PARTITION), cores)
     most = min(wanted, int(spark.conf.get(_PARTITIONS) or wanted))
     if events > MANY_EVENTS:

@@ -13,11 +13,12 @@ from contextlib import suppress
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.batches import apply_batch, restore
-from headwater.archive.builds import Archive, Progress, read
+from headwater.archive.builds import Archive, read
 from headwater.archive.events.sources import spark_reason, stream_source
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import lake
 from headwater.archive.formats.manifest import StreamProgress, require_present_version
+from headwater.archive.parallel_writes import Progress
 from headwater.errors import ArchiveError
 from headwater.model.names import key_of
 from headwater.store.ingest.replacements import believes_overwrite

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.cache import Cache
+from headwater.archive.cache import CachedFrames
 from headwater.archive.events.parsed_events import ParsedEvents
 from headwater.archive.fold import descriptions
 from headwater.archive.fold.replacements import replacements_of
@@ -80,10 +80,10 @@ class NewEvents:
         new: the new events.
         before: what was there.
         resolver: the meanings of all names after them.
-        cache: caches frames that are read several times.
+        cache: caches frames that are read several times, and knows which are few.
     """
 
-    def __init__(self, new: ParsedEvents, before: PreviousState, resolver: Resolver, cache: Cache) -> None:
+    def __init__(self, new: ParsedEvents, before: PreviousState, resolver: Resolver, cache: CachedFrames) -> None:
         self._new, self._before, self._whole = new.union(None), before, new.union(before.parsed)
         self._resolver, self._cache = resolver, cache
 
@@ -104,8 +104,9 @@ class NewEvents:
             renamed = self._renamed(runs.states)
             described, lineage = described.unionByName(renamed.described), lineage.unionByName(renamed.lineage)
             outputs += [renamed.datasets, renamed.lineage]
-        new = replace(self._new, shapes=self._whole.shapes)
-        added = summaries_of(described, self._cache(lineage), new, self._resolver, self._cache)
+        lineage = self._cache(lineage)
+        new = replace(self._new, shapes=self._shapes(self._found([lineage], "shape")))
+        added = summaries_of(described, lineage, new, self._resolver, self._cache)
         added = replace(added, field_names=self._unknown(added.field_names))
         described_datasets = self._resolver.datasets(added.descriptions, "at")
         of_fields = descriptions.lineage_fields(added.field_names, self._resolver)
@@ -125,13 +126,21 @@ class NewEvents:
         restored = _of(writes.where("restores IS NOT NULL"), datasets)
         every_output = self._found([*outputs, restored, *self._respelled(fields)])
         writes = _of(writes, datasets.union(every_output).distinct())
-        lineage = self._cache(self._lineage_of(every_output, runs.states))
+        shapes = self._shapes_of(every_output)
+        lineage = self._cache(_of(self._lineage(outputs_in(self._whole.events), runs.states, shapes), every_output))
         replaced = replacements_of(writes, runs.states, believe_overwrite=believe_overwrite)
         lineage, replaced = with_restored(lineage, replaced, writes, runs.states)
         jobs, (parents, children) = self._found([added.jobs], *_NAME), self._parents(runs)
         events = runs.events.unionByName(children, allowMissingColumns=True)
         frames = FoldedFrames(
-            events, runs.runs, lineage, replaced, described, fields, summaries.jobs.join(jobs, [*_NAME], "left_semi")
+            events,
+            runs.runs,
+            lineage,
+            self._shapes(shapes),
+            replaced,
+            described,
+            fields,
+            summaries.jobs.join(jobs, [*_NAME], "left_semi"),
         )
         keys = {"runs": runs.ids.union(parents), "coverage": runs.ids, "jobs": jobs, "datasets": datasets}
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")
@@ -142,15 +151,17 @@ class NewEvents:
     def _unknown(self, names: DataFrame) -> DataFrame:
         """The names of fields that lineage did not have in this epoch before: most jobs only run again."""
         key = [*_NAME, "epoch", "field_name", "own", "written"]
-        known = self._resolver.with_epoch(self._before.summaries.field_names).select(*key)
-        return self._cache(names.join(known, key, "left_anti"))
+        of_datasets = self._before.summaries.field_names.join(self._found([names], *_NAME), [*_NAME], "left_semi")
+        return self._cache(names.join(self._resolver.with_epoch(of_datasets).select(*key), key, "left_anti"))
 
     def _found(self, frames: Iterable[DataFrame], *columns: str) -> DataFrame:
         """The distinct keys in frames, of datasets without columns. Counted: Spark sends few to all tasks of a join."""
         keys = columns or ("dataset_id",)
-        found = self._cache(reduce(DataFrame.union, (one.select(*keys) for one in frames)).distinct())
-        found.count()
-        return found
+        return self._counted(reduce(DataFrame.union, (one.select(*keys) for one in frames)).distinct())
+
+    def _counted(self, rows: DataFrame) -> DataFrame:
+        cached = self._cache(rows)
+        return self._cache.sent(cached, cached.count())
 
     def _runs(self) -> _Runs:
         ids, before = self._found([self._new.events], "run"), self._before.parsed.events
@@ -181,7 +192,7 @@ class NewEvents:
         )
         mentioned = sf.concat(sf.array(sf.struct(*_NAME)), inputs)
         in_shapes = self._whole.shapes.select("shape", sf.explode(sf.array_distinct(mentioned)).alias("one"))
-        shapes = in_shapes.select("shape", "one.*").join(names, [*_NAME], "left_semi").select("shape").distinct()
+        shapes = self._found([in_shapes.select("shape", "one.*").join(names, [*_NAME], "left_semi")], "shape")
         return _RenamedRows(
             meant_datasets(changed),
             described_in(self._before.parsed.events).join(names, [*_NAME], "left_semi"),
@@ -190,16 +201,19 @@ class NewEvents:
 
     def _lineage(self, outputs: DataFrame, runs: DataFrame, shapes: DataFrame | None = None) -> DataFrame:
         """The lineage of outputs that counts; of some shapes only."""
-        some = outputs.select("shape").distinct() if shapes is None else shapes
-        of_shapes = outputs if shapes is None else outputs.join(shapes, "shape", "left_semi")
-        all_edges = self._whole.shapes.join(some, "shape", "left_semi")
-        return counted_lineage(of_shapes, runs, all_edges, self._resolver)
+        if shapes is None:
+            shapes = self._found([outputs], "shape")
+        else:
+            outputs = self._counted(outputs.join(shapes, "shape", "left_semi"))
+        return counted_lineage(outputs, runs, self._shapes(shapes), self._resolver)
 
-    def _lineage_of(self, outputs: DataFrame, states: DataFrame) -> DataFrame:
-        """All lineage that counts of outputs, which are found by shapes: there are less of these than of events."""
+    def _shapes_of(self, outputs: DataFrame) -> DataFrame:
+        """The shapes that outputs ever have: there are less of these than of events."""
         named = self._resolver.every_dataset(self._whole.shapes.select("shape", *_NAME))
-        shapes = self._cache(_of(named, outputs).select("shape").distinct())
-        return _of(self._lineage(outputs_in(self._whole.events), states, shapes), outputs)
+        return self._found([_of(named, outputs)], "shape")
+
+    def _shapes(self, some: DataFrame) -> DataFrame:
+        return self._whole.shapes.join(some, "shape", "left_semi")
 
     def _outputs(self, events: DataFrame) -> DataFrame:
         """The outputs in events that have lineage, or rows that were replaced or restored, or a version."""

@@ -17,13 +17,15 @@ from headwater.archive.tables import EDGES, TABLES
 class FoldedFrames:
     """Frames that the tables are made of: of all events, or of those that rows of some keys depend on.
 
-    ``runs`` are those of ``events``; ``replacements`` are None where nothing was replaced or restored; ``described``
-    are descriptions of `headwater.archive.fold.summaries` with their datasets. ``occurring`` is of the events.
+    ``runs`` are those of ``events``, ``shapes`` all lineage that ``lineage`` refers to; ``replacements`` are None where
+    nothing was replaced or restored; ``described`` are descriptions of `headwater.archive.fold.summaries` with their
+    datasets. ``occurring`` is of the events.
     """
 
     events: DataFrame
     runs: DataFrame
     lineage: DataFrame
+    shapes: DataFrame
     replacements: DataFrame | None
     described: DataFrame
     fields: DataFrame
@@ -50,25 +52,24 @@ def folded_frames(
         writes = cache(descriptions.writes(events, resolver))
         replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
         lineage, replaced = restorations.with_restored(lineage, replaced, writes, runs)
-    frames = FoldedFrames(events, runs, lineage, replaced, described, fields, summaries.jobs, parsed.occurring)
+    frames = FoldedFrames(events, runs, lineage, shapes, replaced, described, fields, summaries.jobs, parsed.occurring)
     return frames, summaries
 
 
 def folded_tables(
-    frames: FoldedFrames, shapes: DataFrame, resolver: Resolver, cache: Cache, others: DataFrame | None = None
+    frames: FoldedFrames, resolver: Resolver, cache: Cache, others: DataFrame | None = None
 ) -> dict[str, DataFrame]:
     """The tables by name, made when they are read.
 
     Args:
         frames: what they are made of.
-        shapes: all lineage in events.
         resolver: the meanings of names in them.
         cache: caches frames that several tables are made of.
         others: fields that are none of ``frames``, by ``field_id`` and ``field``, to which edges may lead.
     """
     by_run = run_lineage.lineage_by_run(frames.lineage)
     spans = cache(run_lineage.spans(replacements.with_ends(by_run, frames.replacements)))
-    of_spans = cache(edges.span_edges(spans, shapes, resolver))
+    of_spans = cache(edges.span_edges(spans, frames.shapes, resolver))
     occurring, spelled = frames.occurring, None
     if occurring.spelled or resolver.changes_fields:
         # Most fields are spelled as they are compared: only the others are joined.

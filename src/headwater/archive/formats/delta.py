@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from secrets import token_hex
+from threading import Lock
 
 from pyspark.sql import DataFrame, DataFrameWriter, Row, SparkSession
 
@@ -28,6 +29,7 @@ class Delta:
 
     def __init__(self, spark: SparkSession, folder: Folder) -> None:
         self._spark, self._folder = spark, folder
+        self._committing = Lock()  # by a setting of the session
 
     def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Replace a table; its mark is its version."""
@@ -76,7 +78,7 @@ class Delta:
 
     def _committed(self, name: str, commit: Callable[[], object]) -> int:
         token = token_hex(8)
-        with session_setting(self._spark, _METADATA, token):
+        with self._committing, session_setting(self._spark, _METADATA, token):
             commit()
         return self._version(name, token)
 

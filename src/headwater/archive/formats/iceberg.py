@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from secrets import token_hex
+from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -24,6 +25,7 @@ class Iceberg:
 
     def __init__(self, spark: SparkSession, namespace: str) -> None:
         self._spark, self._namespace = spark, namespace
+        self._committing = Lock()  # by a setting of the session
 
     def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Replace a table; its mark is its snapshot. The namespace is made where it is missing.
@@ -57,7 +59,10 @@ class Iceberg:
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
-        return self._committed(name, in_table_order(rows, table, few=few).writeTo(self._whole(name)).append)
+        token = token_hex(8)
+        writer = in_table_order(rows, table, few=few).writeTo(self._whole(name))
+        writer.option(f"snapshot-property.{_TOKEN}", token).append()
+        return self._snapshot(name, token)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
         """Merge the rows that differ."""
@@ -119,7 +124,7 @@ class Iceberg:
 
     def _committed(self, name: str, commit: Callable[[], object]) -> int:
         token = token_hex(8)
-        with session_setting(self._spark, f"spark.sql.iceberg.snapshot-property.{_TOKEN}", token):
+        with self._committing, session_setting(self._spark, f"spark.sql.iceberg.snapshot-property.{_TOKEN}", token):
             commit()
         return self._snapshot(name, token)
 
