@@ -248,8 +248,9 @@ def signalled_after(name: str, source: Path, into: Path) -> Iterator[None]:
         signal.signal(one, handler)
 
 
+@pytest.mark.parametrize("few", [True, False])
 @every_format
-def test_differences_are_merged_and_can_be_reverted(spark: Any, tmp_path: Path, format: str) -> None:
+def test_differences_are_merged_and_can_be_reverted(spark: Any, tmp_path: Path, format: str, few: bool) -> None:
     table, name = TABLES["column_edges"], "column_edges"
     lake, _ = place(spark, tmp_path, format)
     before = edges(spark, "out", 8)
@@ -258,7 +259,7 @@ def test_differences_are_merged_and_can_be_reverted(spark: Any, tmp_path: Path, 
     first = lake.write(name, before, table)
     changes = differences(lake.read(name, first), after, table).persist()
     assert changes.count() == 2 + 1 + 2
-    assert outputs(lake.read(name, lake.change(name, first, changes, table))) == outputs(after)
+    assert outputs(lake.read(name, lake.change(name, first, changes, table, few=few))) == outputs(after)
     again = lake.restore(name, first)
     assert lake.restore(name, again) == again
     second = lake.add(name, again, edges(spark, "more", 2), table)

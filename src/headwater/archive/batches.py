@@ -216,4 +216,5 @@ def _merged(batch: Batch, name: str, rows: DataFrame, keys: DataFrame | None, pr
     progress(f"{name}: {count:,} rows differ")
     if not count:
         return batch.marks[name]
-    return batch.place.change(name, batch.marks[name], batch.cache.sent(changes, count), table)
+    few, changes = batch.cache.sends(count), batch.cache.sent(changes, count)
+    return batch.place.change(name, batch.marks[name], changes, table, few=few)

@@ -73,7 +73,11 @@ class CachedFrames:
 
     def sent(self, rows: DataFrame, count: int) -> DataFrame:
         """Rows that are so many; few beside many go to all tasks of a join, and the other side stays where it is."""
-        return sf.broadcast(rows) if self.beside_many and count <= _MOST_SENT else rows
+        return sf.broadcast(rows) if self.sends(count) else rows
+
+    def sends(self, count: int) -> bool:
+        """Whether so many rows are few beside many."""
+        return self.beside_many and count <= _MOST_SENT
 
     def close(self) -> None:
         """Remove the rows of all of them from the cache."""

@@ -27,6 +27,7 @@ from headwater.openlineage.reading.events import SUCCESSFUL
 _STATE = ("run", *JOB, "state", "state_at")
 _SUCCEEDED = f"state IN {SUCCESSFUL}"
 _NAME = ("namespace", "name")
+_SPELLED = "name RLIKE '[A-Z]|[^ -~]'"  # perhaps not as names are compared: in lower case
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class AffectedRows:
     Args:
         frames: what the rows are made of that may have changed.
         keys: the keys of these rows, by table.
-        others: the fields of other datasets, by ``field_id`` and ``field``.
+        others: the fields of other datasets that may have capitals, by ``field_id`` and ``field``.
         added: summaries to add to those before.
     """
 
@@ -95,7 +96,8 @@ class NewEvents:
             believe_overwrite: as `headwater.archive.fold.replacements.replacements_of` takes it.
         """
         runs = self._runs()
-        succeeded, others = self._before.tables["runs"].where(_SUCCEEDED), runs.runs.where(f"NOT {_SUCCEEDED}")
+        succeeded = self._before.tables["runs"].where(_SUCCEEDED)
+        others = self._found([runs.runs.where(f"NOT {_SUCCEEDED}")], "run")
         if not succeeded.join(others, "run", "left_semi").isEmpty():
             return None
         described, lineage = described_in(self._new.events), self._lineage(outputs_in(runs.events), runs.runs)
@@ -121,11 +123,11 @@ class NewEvents:
         described = self._cache(_of(self._resolver.datasets(summaries.descriptions, "at"), datasets))
         of_lineage = _of(descriptions.lineage_fields(summaries.field_names, self._resolver), datasets)
         fields = descriptions.fields(described, self._whole.schemas, of_lineage, self._resolver)
-        fields = self._cache(_of(fields, datasets))
+        fields = self._counted(_of(fields, datasets))
         writes = self._cache(descriptions.writes(self._whole.events, self._resolver))
         restored = _of(writes.where("restores IS NOT NULL"), datasets)
         every_output = self._found([*outputs, restored, *self._respelled(fields)])
-        writes = _of(writes, datasets.union(every_output).distinct())
+        writes = self._counted(_of(writes, self._found([datasets, every_output])))
         shapes = self._shapes_of(every_output)
         lineage = self._cache(_of(self._lineage(outputs_in(self._whole.events), runs.states, shapes), every_output))
         replaced = replacements_of(writes, runs.states, believe_overwrite=believe_overwrite)
@@ -145,7 +147,7 @@ class NewEvents:
         keys = {"runs": runs.ids.union(parents), "coverage": runs.ids, "jobs": jobs, "datasets": datasets}
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")
         keys |= {"fields": datasets, "replacements": every_output, **dict.fromkeys(EDGES, outputs_changed)}
-        others = self._before.tables["fields"].join(datasets, "dataset_id", "left_anti")
+        others = self._before.tables["fields"].where(_SPELLED).join(datasets, "dataset_id", "left_anti")
         return AffectedRows(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
 
     def _unknown(self, names: DataFrame) -> DataFrame:
@@ -177,9 +179,10 @@ class NewEvents:
 
     def _parents(self, runs: _Runs) -> tuple[DataFrame, DataFrame]:
         """The parents without events of new events' runs, and their children in events before."""
-        with_events = self._before.tables["runs"].where("state IS NOT NULL").select("run").union(runs.ids)
-        named = self._new.events.where("parent IS NOT NULL").select("parent.run").distinct()
-        parents = self._found([named.join(with_events, "run", "left_anti")], "run")
+        named = self._found([self._new.events.where("parent IS NOT NULL").select("parent.run")], "run")
+        with_events = self._before.tables["runs"].where("state IS NOT NULL").join(named, "run", "left_semi")
+        parents = named.join(with_events.select("run").union(runs.ids), "run", "left_anti")
+        parents = self._found([parents], "run")
         events = self._before.parsed.events.select("run", "at", "digest", "parent").where("parent IS NOT NULL")
         return parents, events.join(parents, events.parent.run == parents.run, "left_semi")
 

@@ -47,7 +47,7 @@ class Delta:
         writer = in_table_order(rows, table, few=few).write.format("delta").mode("append")
         return self._saved(name, writer)
 
-    def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
+    def change(self, name: str, mark: int, changes: DataFrame, table: Table, *, few: bool = False) -> int:
         """Merge the rows that differ."""
         return self._committed(name, lambda: merge(self._quoted(name), changes, table))
 

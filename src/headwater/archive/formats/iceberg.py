@@ -64,7 +64,7 @@ class Iceberg:
         writer.option(f"snapshot-property.{_TOKEN}", token).append()
         return self._snapshot(name, token)
 
-    def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
+    def change(self, name: str, mark: int, changes: DataFrame, table: Table, *, few: bool = False) -> int:
         """Merge the rows that differ."""
         return self._committed(name, lambda: merge(self._whole(name), changes, table))
 

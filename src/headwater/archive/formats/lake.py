@@ -32,8 +32,11 @@ class Lake(Protocol):
     def add(self, name: str, mark: Any, rows: DataFrame, table: Table, *, few: bool = False) -> Any:
         """Add rows, ``few`` of them by one task, to the table of a mark; returns its new mark."""
 
-    def change(self, name: str, mark: Any, changes: DataFrame, table: Table) -> Any:
-        """Apply `headwater.archive.formats.differences` to the table of a mark; returns its new mark."""
+    def change(self, name: str, mark: Any, changes: DataFrame, table: Table, *, few: bool = False) -> Any:
+        """Apply `headwater.archive.formats.differences` to the table of a mark; returns its new mark.
+
+        ``few`` changes beside many rows are sent to all tasks of a join (`headwater.archive.cache.CachedFrames.sent`).
+        """
 
     def restore(self, name: str, mark: Any) -> Any:
         """Revert what an interrupted build or update wrote after a mark; returns the mark of the table then."""

@@ -7,13 +7,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from headwater.archive.formats.differences import NEW, changed, in_table_order
+from headwater.archive.formats.differences import DELETED, NEW, changed, in_table_order, without
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, manifest_of, replace_manifest
 from headwater.archive.tables import Table
 
 _BUILDS = "builds"
-_MOST_ADDED = 50  # folders beside that of a table, before it is written anew
+_MOST_ADDED = 50  # folders beside that of a table, or changes of few rows, before it is written in order
 _NO_UPDATES = UpdateState()
 
 
@@ -38,11 +38,21 @@ class Parquet:
         path = self._written(name, in_table_order(rows.select(*table.columns), table, few=few))
         return {**mark, "added": [*added, path]}
 
-    def change(self, name: str, mark: dict[str, Any], changes: DataFrame, table: Table) -> dict[str, Any]:
-        """Add new rows; where others change, or rows are deleted, write the table anew."""
+    def change(
+        self, name: str, mark: dict[str, Any], changes: DataFrame, table: Table, *, few: bool = False
+    ) -> dict[str, Any]:
+        """Add new rows; where others change, or rows are deleted, write the table anew.
+
+        Beside ``few`` changes the rows that stay are written as they are read, file by file, and so in their order.
+        """
         if changes.where(f"NOT {NEW}").isEmpty():
             return self.add(name, mark, changes, table)
-        return self.write(name, changed(self.read(name, mark), changes, table), table)
+        before, times = self.read(name, mark), mark.get("unsorted", 0)
+        if not few or times == _MOST_ADDED:
+            return self.write(name, changed(before, changes, table), table)
+        path = self._written(name, without(before, changes, table.key), *table.partitions)
+        staying = {"path": path, "schema": mark["schema"], "unsorted": times + 1}
+        return self.add(name, staying, changes.where(f"NOT {DELETED}"), table, few=True)
 
     def restore(self, name: str, mark: dict[str, Any]) -> dict[str, Any]:
         """The mark as it is: nothing changes its files."""
