@@ -215,8 +215,8 @@ class NewEvents:
         named = self._resolver.every_dataset(self._whole.shapes.select("shape", *_NAME))
         return self._found([_of(named, outputs)], "shape")
 
-    def _shapes(self, some: DataFrame) -> DataFrame:
-        return self._whole.shapes.join(some, "shape", "left_semi")
+    def _shapes(self, digests: DataFrame) -> DataFrame:
+        return self._whole.shapes.join(digests, "shape", "left_semi")
 
     def _outputs(self, events: DataFrame) -> DataFrame:
         """The outputs in events that have lineage, or rows that were replaced or restored, or a version."""
