@@ -148,9 +148,11 @@ def _begin_folded(batch: Batch, new: ParsedEvents, before: ParsedEvents | None, 
         writes.begin(
             staged, partial(_staged, batch, staged, STAGED_TABLES[staged].select_from(rows), anew=part is None)
         )
-    anew = part is None or digest != batch.before.names
-    meanings = STAGED_TABLES[NAMES].select_from(resolver.meanings if anew else resolver.meanings.limit(0))
-    writes.begin(NAMES, partial(_staged, batch, NAMES, meanings, anew=anew))
+    if part is None or digest != batch.before.names:
+        meanings = STAGED_TABLES[NAMES].select_from(resolver.meanings)
+        writes.begin(NAMES, partial(_staged, batch, NAMES, meanings, anew=True))
+    else:
+        writes.begin(NAMES, lambda progress: batch.before.staged[NAMES])
     return digest
 
 

@@ -102,7 +102,7 @@ def _without_plan(frame: DataFrame) -> DataFrame:
 
 
 @contextmanager
-def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator["FitSettings"]:
+def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[FitSettings]:
     """Settings for the time of a build or an update; what it yields is called with the numbers of events once known.
 
     Frames that are cached in this context have as few partitions as their rows need: by default adaptive execution
