@@ -21,8 +21,15 @@ from headwater.archive.events.parsed_events import (
     staged_table,
 )
 from headwater.archive.fold.affected_rows import AffectedRows, NewEvents, PreviousState
+from headwater.archive.fold.run_lineage import runs_of
 from headwater.archive.fold.summaries import SUMMARIES, Summaries
-from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
+from headwater.archive.fold.table_rows import (
+    events_table,
+    folded_frames,
+    folded_tables,
+    quarantine_table,
+    run_tables,
+)
 from headwater.archive.formats.differences import differences, without
 from headwater.archive.formats.lake import Lake
 from headwater.archive.formats.manifest import Manifest, Marks, StreamProgress, UpdateState
@@ -136,12 +143,14 @@ def _begin_folded(batch: Batch, new: ParsedEvents, before: ParsedEvents | None, 
     part = _affected(batch, new, before, resolver, digest)
     if part is None:
         batch.fit(batch.events)
-        frames, summaries = folded_frames(whole, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
+        runs = batch.cache(runs_of(whole.events))
+        frames, summaries = folded_frames(whole, runs, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
     else:
         frames, summaries = part.frames, part.added
     how_many = f"{part.keys[EDGES[0]].count():,}" if part else "all"
     batch.progress(f"Outputs whose edges are looked at: {how_many}")
-    for name, rows in folded_tables(frames, resolver, batch.cache, part and part.others).items():
+    of_runs = run_tables(frames.events, frames.runs, frames.occurring)
+    for name, rows in {**of_runs, **folded_tables(frames, resolver, batch.cache, part and part.others)}.items():
         writes.begin(name, partial(_merged, batch, name, rows, part and part.keys[name]))
     for name, rows in summaries.frames().items():
         staged = f"parsed_{name}"

@@ -12,7 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.archive.cache import CachedFrames, FitSettings, build_settings
 from headwater.archive.events.parsed_events import ParsedEvents, distinct_events, parsed_lines
 from headwater.archive.events.sources import lines
-from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
+from headwater.archive.fold.run_lineage import runs_of
+from headwater.archive.fold.table_rows import (
+    events_table,
+    folded_frames,
+    folded_tables,
+    quarantine_table,
+    run_tables,
+)
 from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.formats.manifest import require_present_version
 from headwater.archive.names.resolver import name_resolver
@@ -83,9 +90,11 @@ def _fold(  # noqa: PLR0913 - each by its name
     yield "quarantine", quarantine_table(parsed.lean)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
     repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas, occurring).without_texts(cache)
+    runs = cache(runs_of(repeated.events))
+    yield from run_tables(repeated.events, runs, occurring).items()
     resolver = name_resolver(spark, repeated.events, cache, occurring)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
-    frames, _ = folded_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
+    frames, _ = folded_frames(repeated, runs, resolver, cache, believe_overwrite=believe_overwrite)
     yield from folded_tables(frames, resolver, cache).items()
 
 

@@ -34,14 +34,18 @@ class FoldedFrames:
 
 
 def folded_frames(
-    parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, believe_overwrite: bool
+    parsed: ParsedEvents, runs: DataFrame, resolver: Resolver, cache: Cache, *, believe_overwrite: bool
 ) -> tuple[FoldedFrames, Summaries]:
     """The frames of all events, and their summaries.
 
-    ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements_of` takes it.
+    Args:
+        parsed: the events.
+        runs: those of the events (`headwater.archive.fold.run_lineage.runs_of`), cached.
+        resolver: the meanings of names in them.
+        cache: caches frames that others are made of.
+        believe_overwrite: as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
     events, shapes = parsed.events, parsed.shapes
-    runs = cache(run_lineage.runs_of(events))
     lineage = cache(run_lineage.counted_lineage(run_lineage.outputs_in(events), runs, shapes, resolver))
     summaries = summaries_of(described_in(events), lineage, parsed, resolver, cache)
     described = resolver.datasets(summaries.descriptions, "at")
@@ -56,10 +60,19 @@ def folded_frames(
     return frames, summaries
 
 
+def run_tables(events: DataFrame, runs: DataFrame, occurring: EventFeatures) -> dict[str, DataFrame]:
+    """The tables of runs by name, for which no name needs to be known: of events without texts, and their runs."""
+    rows = {
+        "runs": descriptions.runs(runs, events, parents_occur=occurring.parents),
+        "coverage": descriptions.coverage(events, runs),
+    }
+    return {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
+
+
 def folded_tables(
     frames: FoldedFrames, resolver: Resolver, cache: Cache, others: DataFrame | None = None
 ) -> dict[str, DataFrame]:
-    """The tables by name, made when they are read.
+    """The other tables by name, made when they are read.
 
     Args:
         frames: what they are made of.
@@ -76,13 +89,11 @@ def folded_tables(
         spelled = frames.fields.where("field != own").select("field_id", "field")
         spelled = spelled if others is None else spelled.unionByName(others)
     rows = {
-        "runs": descriptions.runs(frames.runs, frames.events, parents_occur=occurring.parents),
         "jobs": descriptions.jobs(frames.jobs),
         "datasets": descriptions.datasets(frames.described, frames.fields, resolver),
         "fields": replacements.with_left_out(frames.fields, frames.replacements),
         "column_edges": edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_"),
         "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_"),
-        "coverage": descriptions.coverage(frames.events, frames.runs),
     }
     for name in EDGES:
         rows[name] = rows[name].withColumn("current", sf.col("until").isNull())
