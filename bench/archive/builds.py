@@ -133,7 +133,7 @@ def session(cores: int, source: Path, folder: Path, **more: str) -> Any:
 
     Without its options Java optimizes itself, also where an archive is too small for that to pay.
     """
-    from headwater.cli import archive_questions
+    from headwater.cli import archive_session
 
     settings = {
         "spark.master": f"local[{cores}]",
@@ -145,7 +145,7 @@ def session(cores: int, source: Path, folder: Path, **more: str) -> Any:
         "spark.local.dir": f"{folder}/spark",
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }
-    spark = archive_questions.session([f"{key}={value}" for key, value in (settings | more).items()], str(source))
+    spark = archive_session.session([f"{key}={value}" for key, value in (settings | more).items()], str(source))
     spark.sparkContext.setLogLevel("OFF")
     return spark
 

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from headwater.archive import Archive, build
+from headwater.cli.archive_session import DEFAULTS
 from headwater.errors import UnknownName
 from headwater.store import Store
 from headwater.store.maintenance.exporting import export
@@ -23,6 +24,7 @@ from tests.store.conftest import new_store, run_event, written
 
 SMALL = {
     **SETTINGS,
+    **DEFAULTS,
     "spark.sql.adaptive.enabled": "false",
     # Hundreds of small queries: to compile the expressions of each costs more than to run them, and so do more parts
     # than one, and texts of plans. The archive that questions are asked is built with two parts.
@@ -31,7 +33,6 @@ SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "100",
     "spark.ui.liveUpdate.period": "-1",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",  # as in the session of the command
     # Each sort and each group of rows has a page of memory of its own, of 32 MB if left to Spark, whatever its rows.
     "spark.buffer.pageSize": "1m",
 }

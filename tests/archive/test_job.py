@@ -16,7 +16,7 @@ from typer.main import get_command
 import headwater
 from headwater.archive import build
 from headwater.archive.tables import TABLES
-from headwater.cli.archive_questions import has_few_bytes
+from headwater.cli.archive_session import DEFAULTS, has_few_bytes, java_options, usual_settings
 from headwater.cli.main import app
 from headwater.openlineage.reading import read_event
 from tests.store.conftest import run_event, written
@@ -59,6 +59,48 @@ def test_java_does_not_optimize_itself_for_little(tmp_path: Path) -> None:
             file.truncate(size)
         assert has_few_bytes(str(tmp_path)) is few
     assert not has_few_bytes("s3a://lake/events")
+
+
+@pytest.mark.parametrize(
+    "place", ["--conf", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS", "spark-defaults.conf", "nowhere"]
+)
+def test_java_has_one_collector(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not start with two; the last of the options that are tried here names none."""
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    for name in ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS"):
+        monkeypatch.delenv(name, raising=False)
+    conf, option = ["spark.driver.memory=1g"], "-XX:+UseG1GC -XX:+UseGCOverheadLimit"
+    if place == "--conf":
+        conf.append(f"spark.driver.extraJavaOptions={option}")
+    elif place == "spark-defaults.conf":
+        (tmp_path / place).write_text(f"spark.driver.defaultJavaOptions {option}\n")
+    elif place != "nowhere":
+        monkeypatch.setenv(place, option)
+    mine, theirs = java_options(conf).split(), option.split() if place != "nowhere" else option.split()[1:]
+    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java" if "JAVA_HOME" in os.environ else "java"
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
+    ended = subprocess.run(
+        [java, *mine, *theirs, "-version"], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ("-XX:+UseParallelGC" in mine) is (place == "nowhere")
+
+
+def test_settings_of_spark_go_before_those_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of spark-submit, whose log stays as it is."""
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "spark-defaults.conf").write_text("spark.rdd.compress false\n")
+    assert usual_settings() == {key: one for key, one in DEFAULTS.items() if key != "spark.rdd.compress"} | {
+        "spark.log.level": "ERROR"
+    }
+    (tmp_path / "job.py").write_text(
+        "from headwater.cli.archive_session import session\n"
+        "conf = session(['spark.task.maxFailures=3']).sparkContext.getConf()\n"
+        "print(*(conf.get(one) for one in ('spark.rdd.compress', 'spark.scheduler.mode', 'spark.task.maxFailures')))\n"
+    )
+    command = [str(SUBMIT), "--master", "local[1]", "--conf", "spark.scheduler.mode=FIFO", str(tmp_path / "job.py")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.stdout.splitlines()[-1:] == ["false FIFO 3"], ended.stdout + ended.stderr
 
 
 def test_it_fails_with_a_reason(tmp_path: Path) -> None:

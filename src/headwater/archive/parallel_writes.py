@@ -1,5 +1,6 @@
 """Writes of tables in threads, while the next tables are still found."""
 
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -58,4 +59,9 @@ def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
     """A function by which another thread gets the properties of this one."""
     context = spark.sparkContext._jsc.sc()
     properties = context.getLocalProperties().clone()
-    return lambda: context.setLocalProperties(properties.clone())
+
+    def take_over() -> None:
+        context.setLocalProperties(properties.clone())
+        context.setLocalProperty("spark.scheduler.pool", threading.current_thread().name)
+
+    return take_over

@@ -18,9 +18,9 @@ from headwater.cli.archive_questions import (
     paths,
     read_tables,
     roots,
-    session,
     tags,
 )
+from headwater.cli.archive_session import session
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, progress_notes, table
 from headwater.store import open_store

@@ -1,18 +1,13 @@
 """``headwater archive roots`` and others: questions over the tables of an archive by Spark, and their options."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from headwater.capture.java import SHORT_LIVED
+from headwater.cli.archive_session import session
 from headwater.cli.output import note, print_lines, table
-from headwater.errors import ArchiveError
 from headwater.policies.tag_file import read_tag_file
 
 if TYPE_CHECKING:
@@ -41,70 +36,12 @@ Conf = Annotated[
 ]
 
 
-# Without its second level Java has 48 MB for compiled code, which Spark fills: it is dropped and compiled again.
-_CODE = "-XX:ReservedCodeCacheSize=240m"
-_DEBUGGING = "spark.python.sql.dataFrameDebugging.enabled"  # else each column asks Java six times where it stands
-_JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
-_FEW_BYTES = 1 << 30
-_PLAIN = {".json", ".jsonl", ".ndjson"}
-_PACKED = 20  # bytes of events in one of a packed file, or of a table
-
-
 def read_tables(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":
     """Return the tables of an archive."""
     spark = session(conf, into)
     from headwater.archive import read
 
     return read(spark, into, format=format)
-
-
-def has_few_bytes(path: str) -> bool:
-    """Whether a local file or folder has so little that Java's optimizing compiler would cost more than it saves."""
-    left = _FEW_BYTES
-    for one in chain([Path(path)], Path(path).rglob("*")):
-        if one.is_file():
-            left -= one.stat().st_size * (1 if one.suffix in _PLAIN else _PACKED)
-        if left < 0:
-            return False
-    return Path(path).exists()
-
-
-@contextmanager
-def _quick_java(*, quick: bool) -> Iterator[None]:
-    """Have a JVM that starts meanwhile compile without optimizing; options of the session's own come later, and win."""
-    before = os.environ.get(_JAVA_OPTIONS)
-    if quick:
-        os.environ[_JAVA_OPTIONS] = f"{SHORT_LIVED} {_CODE} {before or ''}".strip()
-    try:
-        yield
-    finally:
-        if quick and before is None:
-            del os.environ[_JAVA_OPTIONS]
-        elif before is not None:
-            os.environ[_JAVA_OPTIONS] = before
-
-
-def session(conf: list[str] | None, *data: str) -> Any:
-    """Return the Spark session of this process: that of spark-submit, or a new one.
-
-    Args:
-        conf: settings as KEY=VALUE.
-        data: the events and tables that it reads; where all are local and small, its JVM does not optimize itself.
-    """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise ArchiveError(
-            "PySpark is not installed: expected Spark 3.5 or later. pip install 'pyspark' 'headwater[archive]'."
-        ) from None
-    builder = SparkSession.builder.appName("headwater archive").config(_DEBUGGING, "false")
-    for setting in conf or ():
-        key, separator, value = setting.partition("=")
-        if not separator:
-            raise typer.BadParameter(f"The setting is {setting!r}: expected KEY=VALUE.")
-        builder = builder.config(key, value)
-    with _quick_java(quick=bool(data) and all(map(has_few_bytes, data))):
-        return builder.getOrCreate()
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,35 @@
+"""Writes of tables in threads, beside what finds the next tables."""
+
+import time
+from typing import Any
+
+import pytest
+
+from headwater.archive.parallel_writes import ParallelWrites
+
+_TASKS = 40
+_EACH = 100  # milliseconds of a task
+
+
+@pytest.mark.spark
+def test_a_write_does_not_keep_others_waiting(spark: Any) -> None:
+    """The session is that of the command, which shares tasks out fairly: else all tasks of the first job come first."""
+    slow = spark.range(0, _TASKS, 1, _TASKS).selectExpr(f"reflect('java.lang.Thread', 'sleep', {_EACH}L)")
+    begun: list[float] = []
+
+    def write(progress: Any) -> float:
+        begun.append(time.monotonic())
+        slow.collect()
+        return time.monotonic()
+
+    with ParallelWrites(spark, print) as writes:
+        writes.begin("slow", write)
+        while not begun:
+            time.sleep(0.01)
+        time.sleep(5 * _EACH / 1000)
+        assert spark.range(2).count() == 2
+        found = time.monotonic()
+        written = writes.marks(["slow"])["slow"]
+    assert found < written
+    assert written - begun[0] > _TASKS * _EACH / 1000 / 2
+    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
