@@ -223,7 +223,7 @@ def name_resolver(
     if events.isEmpty():
         return _no_names(spark)
     with_renames = events.where("renames IS NOT NULL").select("renames").distinct()
-    renames = sorted(row.renames for row in with_renames.collect()) if occurring.renames else []
+    renames = sorted(row.renames for row in with_renames.toLocalIterator()) if occurring.renames else []
     changed = changed_names(renames)
     links, twins = cache(_links(spark, events, changed)), _twins(spark, events, changed)
     twins = cache(twins) if occurring.twins else twins.limit(0)
@@ -231,8 +231,8 @@ def name_resolver(
     declared = cache(declared_names(links))
     disputed = cache(disputed_datasets(declared, in_renames.union(twins.select(*_NAME.names))))
     # What depends on more than one event goes through a store on the driver.
-    some = links.join(disputed, _NAME.names, "left_semi").collect()
-    found_twins = map(_twins_of, twins.collect()) if occurring.twins else ()
+    some = links.join(disputed, _NAME.names, "left_semi").toLocalIterator()
+    found_twins = map(_twins_of, twins.toLocalIterator()) if occurring.twins else ()
     found = meanings_of_names(renames, map(_links_of, some), found_twins)
     of_fields = found.fields_digests()
     rows = [(*_meaning_row(one), of_fields.get((one.present, one.begun), "")) for one in found.meanings]
