@@ -65,7 +65,7 @@ def test_java_does_not_optimize_itself_for_little(tmp_path: Path) -> None:
     "place", ["--conf", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS", "spark-defaults.conf", "nowhere"]
 )
 def test_java_has_one_collector(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not start with two; the last of the options that are tried here names none."""
+    """It does not start with two; ``-XX:+UseGCOverheadLimit`` names none."""
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     for name in ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS"):
         monkeypatch.delenv(name, raising=False)
@@ -93,6 +93,9 @@ def test_settings_of_spark_go_before_those_of_the_command(tmp_path: Path, monkey
     assert usual_settings() == {key: one for key, one in DEFAULTS.items() if key != "spark.rdd.compress"} | {
         "spark.log.level": "ERROR"
     }
+    (tmp_path / "log4j2.properties").write_text("rootLogger.level = info\n")
+    assert "spark.log.level" not in usual_settings()
+    (tmp_path / "log4j2.properties").unlink()
     (tmp_path / "job.py").write_text(
         "from headwater.cli.archive_session import session\n"
         "conf = session(['spark.task.maxFailures=3']).sparkContext.getConf()\n"

@@ -33,3 +33,15 @@ def test_a_write_does_not_keep_others_waiting(spark: Any) -> None:
     assert found < written
     assert written - begun[0] > _TASKS * _EACH / 1000 / 2
     assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
+
+
+@pytest.mark.spark
+def test_writes_stay_in_the_pool_that_somebody_has_chosen(spark: Any) -> None:
+    context = spark.sparkContext
+    context.setLocalProperty("spark.scheduler.pool", "theirs")
+    try:
+        with ParallelWrites(spark, print) as writes:
+            writes.begin("one", lambda progress: context.getLocalProperty("spark.scheduler.pool"))
+            assert writes.marks(["one"]) == {"one": "theirs"}
+    finally:
+        context.setLocalProperty("spark.scheduler.pool", None)

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 Progress = Callable[[str], None]
 """A function that is called with a line after each step."""
 
+_POOL = "spark.scheduler.pool"
 _AT_ONCE = 2  # Spark plans one while tasks of the other run
 
 
@@ -62,6 +63,7 @@ def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
 
     def take_over() -> None:
         context.setLocalProperties(properties.clone())
-        context.setLocalProperty("spark.scheduler.pool", threading.current_thread().name)
+        if properties.getProperty(_POOL) is None:  # nobody has chosen one
+            context.setLocalProperty(_POOL, threading.current_thread().name)
 
     return take_over

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -49,14 +49,13 @@ def has_few_bytes(path: str) -> bool:
 def _started_with(options: str) -> Iterator[None]:
     """Have a JVM that starts meanwhile take options; those of the session's own come later, and win."""
     before = os.environ.get(_SUBMIT_OPTIONS)
-    if options:
-        os.environ[_SUBMIT_OPTIONS] = f"{options} {before or ''}".strip()
+    os.environ[_SUBMIT_OPTIONS] = f"{options} {before or ''}".strip()
     try:
         yield
     finally:
-        if options and before is None:
+        if before is None:
             del os.environ[_SUBMIT_OPTIONS]
-        elif before is not None:
+        else:
             os.environ[_SUBMIT_OPTIONS] = before
 
 
@@ -66,26 +65,27 @@ def java_options(conf: Iterable[str]) -> str:
     Where ``conf`` (settings as KEY=VALUE), the environment or Spark's file of settings name a collector it has that
     one: Java does not start when two are named.
     """
-    elsewhere = (*conf, *(os.environ.get(name, "") for name in _OPTIONS), _spark_defaults())
+    elsewhere = (*conf, *(os.environ.get(name, "") for name in _OPTIONS), _conf_file("spark-defaults.conf"))
     named = any(map(_COLLECTOR.search, elsewhere))
     return " ".join((SHORT_LIVED, _CODE, *(() if named else (_PARALLEL,))))
 
 
-def _spark_defaults() -> str:
-    """The settings that Spark has in a file, empty without it."""
+def _conf_file(name: str) -> str:
+    """The text of a file in Spark's folder of settings, empty without it."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")
     with suppress(OSError):
-        return Path(folder, "spark-defaults.conf").read_text(errors="replace")
+        return Path(folder, name).read_text(errors="replace")
     return ""
 
 
 def usual_settings() -> dict[str, str]:
     """Return the settings of a session that neither spark-submit, nor the environment, nor Spark's file has."""
     if _SUBMITTED not in os.environ:
-        chosen = f"{_spark_defaults()} {os.environ.get('PYSPARK_SUBMIT_ARGS', '')}"
-        return {key: value for key, value in (DEFAULTS | _QUIET).items() if key not in chosen}
+        chosen = f"{_conf_file('spark-defaults.conf')} {os.environ.get('PYSPARK_SUBMIT_ARGS', '')}"
+        usual = DEFAULTS if _conf_file("log4j2.properties") else DEFAULTS | _QUIET
+        return {key: value for key, value in usual.items() if key not in chosen}
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()  # the JVM is there already, and has them
@@ -117,5 +117,5 @@ def session(conf: list[str] | None, *data: str) -> Any:
     for key, value in (usual_settings() | dict(map(_setting, conf or ()))).items():
         builder = builder.config(key, value)
     few = bool(data) and all(map(has_few_bytes, data))
-    with _started_with(java_options(conf or ()) if few else ""):
+    with _started_with(java_options(conf or ())) if few else nullcontext():
         return builder.getOrCreate()

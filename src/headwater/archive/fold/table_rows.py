@@ -72,7 +72,7 @@ def run_tables(events: DataFrame, runs: DataFrame, occurring: EventFeatures) -> 
 def folded_tables(
     frames: FoldedFrames, resolver: Resolver, cache: Cache, others: DataFrame | None = None
 ) -> dict[str, DataFrame]:
-    """The other tables by name, made when they are read.
+    """All tables by name but those of events and of `run_tables`, made when they are read.
 
     Args:
         frames: what they are made of.
