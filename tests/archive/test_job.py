@@ -62,7 +62,7 @@ def test_java_does_not_optimize_itself_for_little(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["--conf", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS", "spark-defaults.conf", "nowhere"]
+    "place", ["--conf", "JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS", "spark-defaults.conf", "spark-env.sh", "nowhere"]
 )
 def test_java_has_one_collector(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not start with two; ``-XX:+UseGCOverheadLimit`` names none."""
@@ -74,6 +74,8 @@ def test_java_has_one_collector(place: str, tmp_path: Path, monkeypatch: pytest.
         conf.append(f"spark.driver.extraJavaOptions={option}")
     elif place == "spark-defaults.conf":
         (tmp_path / place).write_text(f"spark.driver.defaultJavaOptions {option}\n")
+    elif place == "spark-env.sh":
+        (tmp_path / place).write_text(f'export JDK_JAVA_OPTIONS="{option}"\n')
     elif place != "nowhere":
         monkeypatch.setenv(place, option)
     mine, theirs = java_options(conf).split(), option.split() if place != "nowhere" else option.split()[1:]

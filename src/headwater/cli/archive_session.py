@@ -62,10 +62,11 @@ def _started_with(options: str) -> Iterator[None]:
 def java_options(conf: Iterable[str]) -> str:
     """Return the options of a JVM for few bytes: it does not optimize itself, and has Java's parallel collector.
 
-    Where ``conf`` (settings as KEY=VALUE), the environment or Spark's file of settings name a collector it has that
+    Where ``conf`` (settings as KEY=VALUE), the environment or Spark's files name a collector it has that
     one: Java does not start when two are named.
     """
-    elsewhere = (*conf, *(os.environ.get(name, "") for name in _OPTIONS), _conf_file("spark-defaults.conf"))
+    files = map(_conf_file, ("spark-defaults.conf", "spark-env.sh"))
+    elsewhere = (*conf, *(os.environ.get(name, "") for name in _OPTIONS), *files)
     named = any(map(_COLLECTOR.search, elsewhere))
     return " ".join((SHORT_LIVED, _CODE, *(() if named else (_PARALLEL,))))
 
