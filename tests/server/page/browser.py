@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,11 +38,12 @@ def chromium() -> Iterator[Browser]:
 
 
 def _start(kind: BrowserType, path: str) -> Browser:
-    # Seen once in some thousands of starts: this build ends by SIGSEGV before a page is open, so nothing is tested yet.
+    start = partial(kind.launch, executable_path=path, args=ARGUMENTS)
     try:
-        return kind.launch(executable_path=path, args=ARGUMENTS)
-    except Error:
-        return kind.launch(executable_path=path, args=ARGUMENTS)
+        return start()
+    except Error as fault:  # seen once: this build ended by SIGSEGV, before there was a page to test
+        print(f"Chromium is started again: {fault}")
+        return start()
 
 
 @dataclass(slots=True)
