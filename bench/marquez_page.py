@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Error, expect
-from tests.server.page.browser import PATIENCE, CountedClicks, chromium
+from tests.server.page.browser import PATIENCE, CountedClicks, chromiums
 from tests.server.page.lineage import EVENTS
 from tests.server.processes import Forker, serving, wait_for
 
@@ -136,9 +136,9 @@ def pages(web: Path) -> Iterator[str]:
 
 
 def main(web: str) -> None:
-    with pages(Path(web)) as url, chromium() as browser:
+    with pages(Path(web)) as url, chromiums() as running:
         for name, answer in QUESTIONS.items():
-            page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+            page = running().browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
             page.set_default_timeout(PATIENCE)
             page.goto(url)
             page.locator("#searchBar").wait_for()

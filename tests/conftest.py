@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from .class_archive import options
 from .java_names import look_up_once
@@ -26,6 +27,15 @@ class ByApplication(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         _, folder, *_ = file = nodeid.partition("::")[0].split("/")
         return folder if folder in TOGETHER else "/".join(file)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """A test that its process ended in has failed: the process that follows goes on after it."""
+        units = self.assigned_work[node].values()
+        unit, ended = next(((unit, name) for unit in units for name in unit if not unit[name]), ({}, None))
+        if ended:
+            unit[ended] = True
+        super().remove_node(node)
+        return ended
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByApplication:

@@ -2,29 +2,55 @@
 
 import fcntl
 import json
+import os
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Locator, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = ROOT / "web"
 PATIENCE = 20_000  # milliseconds, on a machine that has other work
+LIMIT = 200  # seconds for a start of the browser, and for all that a test does in it
+ENDED = ["Target crashed", "has been closed", "BrowserType.launch", "net::ERR_ABORTED"]
+"""What Playwright's errors say where Chromium ended, or did not start: of the machine, and not of the page."""
 EXECUTABLE = "import chromium from '@sparticuz/chromium'; console.log(await chromium.executablePath())"
 # Without a GPU and without the sandbox of a system package.
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--font-render-hinting=none")
 
 
+@dataclass(frozen=True, slots=True)
+class Chromium:
+    """A running Chromium, and the process that all of its others end with."""
+
+    browser: Browser
+    pid: int
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[Browser]:
+        """End the browser where it is used for longer: Playwright, which waits for one that hangs, then raises."""
+        timer = threading.Timer(seconds, os.kill, (self.pid, signal.SIGKILL))
+        timer.start()
+        try:
+            yield self.browser
+        finally:
+            timer.cancel()
+
+
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the Chromium that is among the development packages of ``web/``; ``make page`` installs these."""
+def chromiums() -> Iterator[Callable[[], Chromium]]:
+    """Give a function that returns a Chromium: that of the call before, or where that one has ended, a new one.
+
+    It is among the development packages of ``web/``; ``make page`` installs these.
+    """
     node = ["node", "--input-type=module", "--eval", EXECUTABLE]
     # It is unpacked where it is not yet: one process at a time, as no other may start what is still being written.
     with Path(tempfile.gettempdir(), "headwater-tests-chromium.lock").open("w") as lock:
@@ -32,18 +58,20 @@ def chromium() -> Iterator[Browser]:
         path = subprocess.run(node, cwd=WEB, capture_output=True, text=True, check=True).stdout.strip()
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = _start(playwright.chromium, path)
-        yield browser
-        browser.close()
+        started: list[Chromium] = []
+
+        def running() -> Chromium:
+            if not started or not started[-1].browser.is_connected():
+                started.append(_start(playwright.chromium, path))
+            return started[-1]
+
+        yield running
 
 
-def _start(kind: BrowserType, path: str) -> Browser:
-    start = partial(kind.launch, executable_path=path, args=ARGUMENTS)
-    try:
-        return start()
-    except Error as fault:  # seen once: this build ended by SIGSEGV, before there was a page to test
-        print(f"Chromium is started again: {fault}")
-        return start()
+def _start(kind: BrowserType, path: str) -> Chromium:
+    browser = kind.launch(executable_path=path, args=ARGUMENTS, timeout=LIMIT * 1000)
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    return Chromium(browser, next(one["id"] for one in processes if one["type"] == "browser"))
 
 
 @dataclass(slots=True)

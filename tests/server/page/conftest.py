@@ -1,23 +1,35 @@
-"""A browser, and servers with the lineage of ``lineage.py``, once for each module."""
+"""A browser, and servers with the lineage of ``lineage.py``, once for each module; where the browser ends, another."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.server.page.browser import Visit, chromium, visit
+from tests.server.page.browser import ENDED, LIMIT, Chromium, Visit, chromiums, visit
 from tests.server.page.lineage import EVENTS
 from tests.server.processes import Forker, ServerProcess, serving
 
 from headwater.store import open_store
 
-Visiting = Callable[..., AbstractContextManager[Visit]]
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=ENDED))
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
+def running() -> Iterator[Callable[[], Chromium]]:
+    with chromiums() as started:
         yield started
+
+
+@pytest.fixture
+def browser(running: Callable[[], Chromium]) -> Iterator[Browser]:
+    with running().limited(LIMIT) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

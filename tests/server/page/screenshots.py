@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from tests.server.page.browser import ROOT, chromium, visit
+from tests.server.page.browser import ROOT, chromiums, visit
 from tests.server.page.lineage import EVENTS, RATES_RUNS
 from tests.server.page.test_following import AMOUNT, ORDERS, REVENUE
 from tests.server.page.test_growing import RATES
@@ -26,7 +26,7 @@ PHONE = {"width": 390, "height": 780}
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, chromiums() as running:
         store, forker = f"sqlite:///{folder}/lineage.db", Forker()
         with open_store(store) as opened:
             opened.ingest(EVENTS)
@@ -34,7 +34,7 @@ def main() -> None:
             pictures = PICTURES | {"step": (step_query(server.url, "amount", "revenue"), "light")}
             for name, (query, scheme) in pictures.items():
                 size = PHONE if name == "phone" else SCREEN
-                with visit(browser, server.url, color_scheme=scheme, viewport=size) as seen:
+                with visit(running().browser, server.url, color_scheme=scheme, viewport=size) as seen:
                     take(seen.go(query), name)
         forker.close()
 
