@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headwater.archive.cache import CachedFrames, build_settings, session_settings
 from headwater.archive.parallel_writes import ParallelWrites
 
 _TASKS = 40
@@ -45,3 +46,25 @@ def test_writes_stay_in_the_pool_that_somebody_has_chosen(spark: Any) -> None:
             assert writes.marks(["one"]) == {"one": "theirs"}
     finally:
         context.setLocalProperty("spark.scheduler.pool", None)
+
+
+@pytest.mark.spark
+def test_a_plan_is_compiled_once_for_the_threads_of_a_build_and_its_tasks(spark: Any) -> None:
+    """By the loader of a thread Spark knows a plan that it has compiled, and tasks have one of their own."""
+    compilations = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+    thread = spark._jvm.java.lang.Thread
+    before = thread.currentThread().getContextClassLoader()
+
+    def compiled(number: int) -> int:
+        rows = spark.range(0, 100, 1, 2).where(f"id % {number} = 1")
+        begun = compilations.getCount()
+        rows._jdf.queryExecution().toRdd().count()
+        return int(compilations.getCount() - begun)
+
+    of_a_session = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    with session_settings(spark, of_a_session), build_settings(spark, CachedFrames()):
+        assert compiled(7) == 1
+        with ParallelWrites(spark, print) as writes:
+            writes.begin("one", lambda progress: compiled(11))
+            assert writes.marks(["one"]) == {"one": 1}
+    assert thread.currentThread().getContextClassLoader().equals(before)

@@ -99,8 +99,8 @@ def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive
     ("counts", "partitions", "adapted", "compiled"),
     [
         ((25_000,), "1", "false", "false"),
-        ((30_000,), "4", "false", "true"),
-        ((250_000,), "4", "false", "true"),
+        ((30_000,), "2", "false", "true"),
+        ((250_000,), "2", "false", "true"),
         ((300_000,), "50", "true", "true"),
         ((10_000_000,), "200", "true", "true"),
         ((1_000, 1_000_000), "2", "false", "false"),

@@ -20,7 +20,7 @@ MANY_EVENTS = 250_000
 
 _EVENTS_A_PARTITION = 6_000
 _MOST_SENT = 100_000  # rows that go to all tasks of a join
-_PARTITIONS_A_CORE = 2  # of shuffles that are not adapted, whose small partitions nobody joins
+_PARTITIONS_A_CORE = 1  # of shuffles that are not adapted, whose small partitions nobody joins
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FOR_ALL = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
@@ -102,6 +102,26 @@ def _without_plan(frame: DataFrame) -> DataFrame:
 
 
 @contextmanager
+def _loading_as_tasks_do(spark: SparkSession) -> Iterator[None]:
+    """Give this thread the class loader of tasks, which is below its own.
+
+    By its loader Spark knows a plan that it has compiled: with another each is compiled here, and for its tasks again.
+    """
+    thread = spark._jvm.java.lang.Thread.currentThread()
+    before = thread.getContextClassLoader()
+    try:
+        of_tasks = spark._jsc.sc().env().serializer().defaultClassLoader()
+    except Exception:  # to compile twice is not worth a failed build
+        of_tasks = None
+    if of_tasks is not None and of_tasks.isDefined():
+        thread.setContextClassLoader(of_tasks.get())
+    try:
+        yield
+    finally:
+        thread.setContextClassLoader(before)
+
+
+@contextmanager
 def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[FitSettings]:
     """Settings for the time of a build or an update; what it yields is called with the numbers of events once known.
 
@@ -112,7 +132,7 @@ def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[FitSett
     what size they are. Others have at most as many partitions as their number needs: a task writes a file for each
     partition of a shuffle.
     """
-    with session_settings(spark, _FOR_ALL), ExitStack() as fitted:
+    with session_settings(spark, _FOR_ALL), _loading_as_tasks_do(spark), ExitStack() as fitted:
 
         def fit(events: int, before: int = 0) -> None:
             fitted.close()

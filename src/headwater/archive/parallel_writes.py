@@ -57,12 +57,15 @@ class ParallelWrites:
 
 
 def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
-    """A function by which another thread gets the properties of this one."""
+    """A function by which another thread gets the properties and the class loader of this one."""
     context = spark.sparkContext._jsc.sc()
     properties = context.getLocalProperties().clone()
+    thread = spark._jvm.java.lang.Thread
+    loader = thread.currentThread().getContextClassLoader()
 
     def take_over() -> None:
         context.setLocalProperties(properties.clone())
+        thread.currentThread().setContextClassLoader(loader)
         if properties.getProperty(_POOL) is None:  # nobody has chosen one
             context.setLocalProperty(_POOL, threading.current_thread().name)
 

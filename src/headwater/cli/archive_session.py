@@ -22,6 +22,8 @@ _OPTIONS = (_SUBMIT_OPTIONS, "PYSPARK_SUBMIT_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JA
 DEFAULTS = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # else each column asks Java six times where it stands
     "spark.rdd.compress": "true",  # of cached rows: events are most of them, and much alike
+    "spark.sql.codegen.cache.maxEntries": "1000",  # else a plan like one of hundreds before is compiled again
+    "spark.sql.codegen.useIdInClassName": "false",  # else it is like none with another number
     "spark.scheduler.mode": "FAIR",  # else tasks that find tables wait for those that write one
 }
 """Settings of a session for which nobody has chosen others."""

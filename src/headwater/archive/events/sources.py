@@ -13,6 +13,7 @@ from pyspark.sql.types import BinaryType, StringType
 
 from headwater.archive.events.packed_files import PACKINGS
 from headwater.archive.events.schema import LINE
+from headwater.archive.local_rows import local_rows
 from headwater.errors import ArchiveError
 
 TOPIC = "kafka://"
@@ -71,7 +72,7 @@ def lines_of(spark: SparkSession, source: str, sizes: Mapping[str, int]) -> Data
         _check_size(path, sizes[path])
         by_kind.setdefault(_kind(path), []).append(_escaped(path))
     parts = [_of_kinds(spark, paths, {kind: _GLOBS[kind]}) for kind, paths in by_kind.items()]
-    return reduce(DataFrame.unionByName, parts) if parts else spark.createDataFrame([], LINE)
+    return reduce(DataFrame.unionByName, parts) if parts else local_rows(spark, [], LINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
+from headwater.archive.events.schema import TEXT, columns
 from headwater.archive.fold.run_lineage import JOB, OUTPUT, PAIR, lineage_by_run
+from headwater.archive.local_rows import local_rows
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import SUCCESSFUL
 
@@ -21,7 +23,7 @@ Shapes = frozenset[tuple[str, int]]
 _NOTHING: list[Any] = [(None, 0)]
 """The shapes of a run that brought back no lineage: it is a run of its job all the same, and the last one counts."""
 
-_RESTORED = "restored string, restored_dataset string"
+_RESTORED = columns(restored=TEXT, restored_dataset=TEXT)
 
 
 class Lineage(NamedTuple):
@@ -147,15 +149,15 @@ def _with_restored_lineage(lineage: DataFrame, restored: list[Row], histories: d
         for row in restored
         for shape in [*sorted(histories[row.dataset_id].lineage[row.run].shapes)] or _NOTHING
     ]
-    own = lineage.sparkSession.createDataFrame([(row.run, row.dataset_id) for row in restored], _RESTORED)
+    own = local_rows(lineage.sparkSession, [(row.run, row.dataset_id) for row in restored], _RESTORED)
     mine = (lineage.run == own.restored) & (lineage.dataset_id == own.restored_dataset)
     others = lineage.join(sf.broadcast(own), mine, "left_anti")
-    return others.unionByName(lineage.sparkSession.createDataFrame(rows, lineage.schema))
+    return others.unionByName(local_rows(lineage.sparkSession, rows, lineage.schema))
 
 
 def _replacements(replacements: DataFrame, restored: list[Row], histories: dict[str, History]) -> DataFrame:
     found = [(row.run, row.dataset_id) for row in restored if histories[row.dataset_id].replaced[row.run][1]]
-    own = replacements.sparkSession.createDataFrame(found, _RESTORED)
+    own = local_rows(replacements.sparkSession, found, _RESTORED)
     mine = (replacements.by == own.restored) & (replacements.dataset_id == own.restored_dataset)
     joined = replacements.join(sf.broadcast(own), mine, "left")
     certain = sf.col("certain") | sf.col("restored").isNotNull()

@@ -9,6 +9,7 @@ from headwater.archive.cache import Cache
 from headwater.archive.events.parsed_events import EVERYTHING, EventFeatures, ParsedEvents
 from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
 from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
+from headwater.archive.local_rows import local_rows
 from headwater.archive.names.resolver import Resolver
 from headwater.archive.tables import EDGES, TABLES
 
@@ -103,7 +104,7 @@ def folded_tables(
 
 def _replacements(frames: FoldedFrames, by_run: DataFrame) -> DataFrame:
     if frames.replacements is None:
-        return by_run.sparkSession.createDataFrame([], TABLES["replacements"].schema)
+        return local_rows(by_run.sparkSession, [], TABLES["replacements"].schema)
     return TABLES["replacements"].select_from(run_lineage.with_runs_before(frames.replacements, by_run))
 
 

@@ -11,6 +11,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from headwater.archive.cache import session_setting
 from headwater.archive.formats.differences import in_table_order, merge
 from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, read_manifest, written_meanwhile
+from headwater.archive.local_rows import local_rows
 from headwater.archive.tables import PROPERTY, Table, require_version, version_of
 
 _NO_UPDATES = UpdateState()
@@ -79,7 +80,7 @@ class Iceberg:
     def publish(self, before: Manifest, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
         """Make the snapshots of a build the current ones, by a commit that fails after another one."""
         text = Manifest("iceberg", marks, updates).text()
-        row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
+        row = local_rows(self._spark, [(text,)], StructType([StructField("manifest", StringType())]))
         writer = row.coalesce(1).writeTo(self._whole(_MANIFEST))
         try:
             if before == Manifest():

@@ -10,6 +10,7 @@ from pyspark.sql.types import ArrayType
 from headwater.archive.cache import Cache
 from headwater.archive.events.parsed_events import EVERYTHING, EventFeatures
 from headwater.archive.events.schema import COUNT, TEXT, columns
+from headwater.archive.local_rows import local_rows
 from headwater.archive.names.name_meanings import (
     Cuts,
     FieldMeaning,
@@ -155,7 +156,7 @@ class Resolver:
         if not self.names.cuts:
             return frame.withColumn("epoch", sf.lit(BEGINNING))
         rows = [(*_parts(one), list(moments)) for one, moments in self.names.cuts.items()]
-        cuts = self.spark.createDataFrame(rows, _CUTS)
+        cuts = local_rows(self.spark, rows, _CUTS)
         placed = frame.join(sf.broadcast(cuts), ["namespace", "name"], "left")
         return placed.withColumn("epoch", epoch_at("at")).drop("cuts")
 
@@ -194,7 +195,7 @@ class Resolver:
         """The renamed fields, with the columns of `headwater.archive.fold.edges.lineage_fields`."""
         rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.renamed]
         own_id = id_of(sf.col("r_namespace"), sf.col("r_dataset"), _text("r_begun"))
-        return self.spark.createDataFrame(rows, _RENAMED).select(
+        return local_rows(self.spark, rows, _RENAMED).select(
             own_id.alias("dataset_id"),
             sf.col("r_namespace").alias("dataset_namespace"),
             sf.col("r_dataset").alias("dataset"),
@@ -210,7 +211,7 @@ class Resolver:
         rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.spellings]
         own_id = id_of(sf.col("s_namespace"), sf.col("s_dataset"), _text("s_begun"))
         spelled = sf.col("s_own").alias("own"), sf.col("s_spelling").alias("renamed")
-        return self.spark.createDataFrame(rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
+        return local_rows(self.spark, rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
 
 
 def name_resolver(
@@ -227,7 +228,7 @@ def name_resolver(
     changed = changed_names(renames)
     links, twins = cache(_links(spark, events, changed)), _twins(spark, events, changed)
     twins = cache(twins) if occurring.twins else twins.limit(0)
-    in_renames = spark.createDataFrame(sorted(map(_parts, names_in(renames))), _NAME)
+    in_renames = local_rows(spark, sorted(map(_parts, names_in(renames))), _NAME)
     declared = cache(declared_names(links))
     disputed = cache(disputed_datasets(declared, in_renames.union(twins.select(*_NAME.names))))
     # What depends on more than one event goes through a store on the driver.
@@ -236,19 +237,18 @@ def name_resolver(
     found = meanings_of_names(renames, map(_links_of, some), found_twins)
     of_fields = found.fields_digests()
     rows = [(*_meaning_row(one), of_fields.get((one.present, one.begun), "")) for one in found.meanings]
-    # Cached: a frame of Python's values is made by a Python worker each time that it is read.
-    meanings = cache(spark.createDataFrame(rows, MEANING).union(undisputed_meanings(declared, disputed)))
-    fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
+    meanings = cache(local_rows(spark, rows, MEANING).union(undisputed_meanings(declared, disputed)))
+    fields = local_rows(spark, list(map(_field_row, found.fields)), _FIELD)
     of_dataset = id_of(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
-    several = spark.createDataFrame([(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
+    several = local_rows(spark, [(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
     of_twin = id_of(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
-    renamed, own = cache(fields.withColumn("f_id", of_dataset)), cache(several.withColumn("t_id", of_twin))
+    renamed, own = fields.withColumn("f_id", of_dataset), several.withColumn("t_id", of_twin)
     return Resolver(spark, found, meanings, renamed, own, *_counted(meanings))
 
 
 def _no_names(spark: SparkSession) -> Resolver:
     """The meanings where no event links or changes names: each means itself."""
-    meanings, fields, twins = (spark.createDataFrame([], one) for one in (MEANING, _FIELD, _TWIN))
+    meanings, fields, twins = (local_rows(spark, [], one) for one in (MEANING, _FIELD, _TWIN))
     return Resolver(spark, Names(), meanings, fields, twins, 0, "")
 
 
@@ -310,7 +310,7 @@ def meant_datasets(meanings: DataFrame) -> DataFrame:
 def cuts_of(spark: SparkSession, frame: DataFrame, names: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
     """The moments by key at which one of its names changes its meaning: the list ``cuts``, no row without any."""
     rows = [(one.namespace, one.name, moment) for one, moments in cuts.items() for moment in moments]
-    moments = sf.broadcast(spark.createDataFrame(rows, _CUT))
+    moments = sf.broadcast(local_rows(spark, rows, _CUT))
     exploded = frame.select(*key, sf.explode(names).alias("one"))
     same = (sf.col("one.namespace") == sf.col("c_namespace")) & (sf.col("one.name") == sf.col("c_name"))
     return exploded.join(moments, same).groupBy(*key).agg(sf.collect_set("c_moments").alias("cuts"))

@@ -13,7 +13,9 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType
 
+from headwater.archive.local_rows import local_rows
 from headwater.archive.questions.closure import Edges, cached, materialized, reach, steps_inside, valid_at
 from headwater.archive.questions.past import PastEdges, past_edges
 from headwater.archive.tables import EDGES
@@ -115,7 +117,9 @@ def _without_overruled(arrivals: DataFrame, starts: DataFrame, file: TagFile) ->
     spark, value = arrivals.sparkSession, Arriving.VALUE.value
     own = starts.select(*_TAG, "field_id", sf.lit(value).alias("arriving"))
     present = arrivals.select(*_TAG, "field_id", "arriving").union(own).toDF("stricter", "field_id", "of_stricter")
-    stricter = present.join(spark.createDataFrame(pairs, "tag string, stricter string"), "stricter")
+    stricter = present.join(
+        local_rows(spark, pairs, StructType().add("tag", "string").add("stricter", "string")), "stricter"
+    )
     kinds = sf.col("of_stricter").isin(value) | (sf.col("of_stricter") == sf.col("arriving"))
     same = (arrivals.tag == stricter.tag) & (arrivals.field_id == stricter.field_id)
     return arrivals.join(stricter, same & kinds, "left_anti")
