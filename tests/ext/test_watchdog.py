@@ -1,6 +1,7 @@
 """Work on another thread: its result, its error, or the end of it when its time is over."""
 
 import queue
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +20,40 @@ while time.monotonic() < until:
     pass
 whole = True
 """
+
+PROFILED = """
+import sys, time
+from headwater.errors import ExtensionError
+from headwater.ext.watchdog import within
+
+def loops():
+    while True:
+        pass
+
+def waits():
+    time.sleep(60)
+
+def ends_in_time():
+    until = time.perf_counter() + 0.002
+    while time.perf_counter() < until:
+        time.sleep(0.0001)
+
+for place in range(200 if sys.argv[1] == "ends_in_time" else 1):
+    try:
+        within(0.0018 + place % 9 * 0.0001, globals()[sys.argv[1]], ("__main__",))
+    except ExtensionError:
+        pass
+sys.setprofile(lambda *call: None)
+loops = lambda: "entered"
+print(loops())
+"""
+
+
+@pytest.mark.parametrize("work", ["loops", "waits", "ends_in_time"])
+def test_a_job_under_a_profiler_goes_on_after_work_was_ended(work: str) -> None:
+    """Python 3.11 enters no function there while it takes it that something is still to be raised in a thread."""
+    command = [sys.executable, "-c", PROFILED, work]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout == "entered\n"
 
 
 @pytest.mark.filterwarnings("error")

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
@@ -14,6 +15,7 @@ from headwater.redaction import redact
 _T = TypeVar("_T")
 _OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
 _LOOKS = 100  # a millisecond after each other, for a moment at which a thread can be ended without harm
+_STEPS = 1_000  # of Python, in the first of which a thread gets what was raised in it
 
 
 class _ThreadEnded(SystemExit):
@@ -32,14 +34,17 @@ class _BackgroundWork(Generic[_T]):
         self.thread = threading.Thread(target=self._run, name="headwater-extension", daemon=True)
 
     def _run(self) -> None:
-        try:
-            self.result.append(self._work())
-        except BaseException as error:
-            self.error = error
-        with self._ending:
-            if self._over:
-                self._raise(None)  # what came too late would be raised in what Python does when a thread ends
-            self._over = True
+        # What comes when the work is done is awaited here: else it would be raised in what Python does when a thread
+        # ends.
+        with suppress(_ThreadEnded):
+            try:
+                self.result.append(self._work())
+            except BaseException as error:
+                self.error = error
+            with self._ending:
+                ended, self._over = self._over, True
+            if ended and not isinstance(self.error, _ThreadEnded):
+                _take_steps()
 
     def end(self, packages: Collection[str]) -> None:
         """Raise in the thread at its next step in Python, once it is in one of these packages and imports nothing.
@@ -53,9 +58,14 @@ class _BackgroundWork(Generic[_T]):
                     return
                 if self._is_in(packages):
                     self._over = True
-                    self._raise(ctypes.py_object(_ThreadEnded))
-                    return
+                    _raise_in(self.thread)
+                    break
             time.sleep(0.001)
+        else:
+            return
+        self.thread.join(_LOOKS / 1000)
+        if self.thread.is_alive():
+            threading.Thread(target=_leave_to_itself, name=self.thread.name, daemon=True).start()
 
     def _is_in(self, watched: Collection[str]) -> bool:
         frame = sys._current_frames().get(self.thread.ident or 0)
@@ -65,9 +75,25 @@ class _BackgroundWork(Generic[_T]):
             frame = frame.f_back
         return bool(packages) and packages[0] in (*watched, _OURS) and "importlib" not in packages
 
-    def _raise(self, error: "ctypes.py_object[type[_ThreadEnded]] | None") -> None:
-        """Have this raised in the thread, or with None nothing any more."""
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
+
+def _raise_in(thread: threading.Thread) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_ThreadEnded))
+
+
+def _take_steps() -> None:
+    for _ in range(_STEPS):
+        pass
+
+
+def _leave_to_itself() -> None:
+    """Have no thread of the process asked any more whether something was raised in it, as one was that waits in C.
+
+    Until that one goes on Python 3.11 would enter no function where there is a profiler or a tracer: it asks first,
+    again and again. It asks no more once something was raised in any thread; the one that waits still gets its own.
+    """
+    with suppress(_ThreadEnded):
+        _raise_in(threading.current_thread())
+        _take_steps()
 
 
 def within(seconds: float, work: Callable[[], _T], packages: Collection[str] = ()) -> _T:
