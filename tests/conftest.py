@@ -37,6 +37,14 @@ class ByApplication(LoadScopeScheduling):
         super().remove_node(node)
         return ended
 
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """A process runs a test once it knows the next one, or that there is none."""
+        super()._assign_work_unit(node)
+        if not self.workqueue:
+            node.shutdown()
+        elif self._pending_of(self.assigned_work[node]) < 2:
+            self._assign_work_unit(node)
+
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByApplication:
     return ByApplication(config, log)
