@@ -22,7 +22,7 @@ whole = True
 """
 
 PROFILED = """
-import sys, time
+import sys, threading, time
 from headwater.errors import ExtensionError
 from headwater.ext.watchdog import within
 
@@ -38,21 +38,25 @@ def ends_in_time():
     while time.perf_counter() < until:
         time.sleep(0.0001)
 
+if sys.argv[2] == "traced":
+    sys.settrace(lambda *step: None)
+    threading.settrace(lambda *step: None)
 for place in range(200 if sys.argv[1] == "ends_in_time" else 1):
     try:
         within(0.0018 + place % 9 * 0.0001, globals()[sys.argv[1]], ("__main__",))
     except ExtensionError:
         pass
-sys.setprofile(lambda *call: None)
 loops = lambda: "entered"
+sys.setprofile(lambda *call: None)
 print(loops())
 """
 
 
+@pytest.mark.parametrize("job", ["traced", "profiled afterwards"])
 @pytest.mark.parametrize("work", ["loops", "waits", "ends_in_time"])
-def test_a_job_under_a_profiler_goes_on_after_work_was_ended(work: str) -> None:
+def test_a_job_under_a_profiler_goes_on_after_work_was_ended(work: str, job: str) -> None:
     """Python 3.11 enters no function there while it takes it that something is still to be raised in a thread."""
-    command = [sys.executable, "-c", PROFILED, work]
+    command = [sys.executable, "-c", PROFILED, work, job]
     assert subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout == "entered\n"
 
 

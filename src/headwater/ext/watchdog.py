@@ -15,6 +15,7 @@ from headwater.redaction import redact
 _T = TypeVar("_T")
 _OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
 _LOOKS = 100  # a millisecond after each other, for a moment at which a thread can be ended without harm
+_MOMENT = 0.02  # seconds in which a thread that runs gets what was raised in it
 _STEPS = 1_000  # of Python, in the first of which a thread gets what was raised in it
 
 
@@ -50,22 +51,22 @@ class _BackgroundWork(Generic[_T]):
         """Raise in the thread at its next step in Python, once it is in one of these packages and imports nothing.
 
         Anywhere else it is left alone: it may hold a lock that the job waits for, or be in the middle of a module
-        that the job needs too. One that waits in C ends when that returns.
+        that the job needs too. One that waits in C ends when that returns. Nobody waits for it.
         """
-        for _ in range(_LOOKS if packages else 0):
+        if packages:
+            with suppress(RuntimeError):  # there can be no thread more
+                threading.Thread(target=self._end, args=[packages], name=self.thread.name, daemon=True).start()
+
+    def _end(self, packages: Collection[str]) -> None:
+        for _ in range(_LOOKS):
             with self._ending:
                 if self._over:
                     return
                 if self._is_in(packages):
                     self._over = True
                     _raise_in(self.thread)
-                    break
+                    return
             time.sleep(0.001)
-        else:
-            return
-        self.thread.join(_LOOKS / 1000)
-        if self.thread.is_alive():
-            threading.Thread(target=_leave_to_itself, name=self.thread.name, daemon=True).start()
 
     def _is_in(self, watched: Collection[str]) -> bool:
         frame = sys._current_frames().get(self.thread.ident or 0)
@@ -77,23 +78,27 @@ class _BackgroundWork(Generic[_T]):
 
 
 def _raise_in(thread: threading.Thread) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_ThreadEnded))
+    """Raise in a thread, and after a moment in this one too.
+
+    Until something was raised Python 3.11 asks before each function whether there is anything; under a profiler or a
+    tracer it does nothing else, in no thread, while a thread to raise in waits in C. It asks no more once something was
+    raised in any thread, and that which waits still gets its own. So no function of Python is entered in between.
+    """
+    error, raise_in = ctypes.py_object(_ThreadEnded), ctypes.pythonapi.PyThreadState_SetAsyncExc
+    other, own = ctypes.c_ulong(thread.ident or 0), ctypes.c_ulong(threading.get_ident())
+    try:
+        raise_in(other, error)
+        time.sleep(_MOMENT)
+        raise_in(own, error)
+        for _ in range(_STEPS):
+            pass
+    except _ThreadEnded:
+        pass
 
 
 def _take_steps() -> None:
     for _ in range(_STEPS):
         pass
-
-
-def _leave_to_itself() -> None:
-    """Have no thread of the process asked any more whether something was raised in it, as one was that waits in C.
-
-    Until that one goes on Python 3.11 would enter no function where there is a profiler or a tracer: it asks first,
-    again and again. It asks no more once something was raised in any thread; the one that waits still gets its own.
-    """
-    with suppress(_ThreadEnded):
-        _raise_in(threading.current_thread())
-        _take_steps()
 
 
 def within(seconds: float, work: Callable[[], _T], packages: Collection[str] = ()) -> _T:
