@@ -1,7 +1,7 @@
 """Frames that Spark caches on its disks while they are in use, and settings for that time."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import ceil
 from typing import Protocol
 
@@ -103,18 +103,14 @@ def _without_plan(frame: DataFrame) -> DataFrame:
 
 @contextmanager
 def _loading_as_tasks_do(spark: SparkSession) -> Iterator[None]:
-    """Give this thread the class loader of tasks, which is below its own.
+    """Give this thread the class loader of tasks, a child of its own, in this context.
 
-    By its loader Spark knows a plan that it has compiled: with another each is compiled here, and for its tasks again.
+    Spark keeps compiled code by class loader: with another one it compiles each plan in this thread and again in tasks.
     """
     thread = spark._jvm.java.lang.Thread.currentThread()
     before = thread.getContextClassLoader()
-    try:
-        of_tasks = spark._jsc.sc().env().serializer().defaultClassLoader()
-    except Exception:  # to compile twice is not worth a failed build
-        of_tasks = None
-    if of_tasks is not None and of_tasks.isDefined():
-        thread.setContextClassLoader(of_tasks.get())
+    with suppress(Exception):  # on a cluster it is not in this process; to compile twice is not worth a failed build
+        thread.setContextClassLoader(spark._jsc.sc().env().serializer().defaultClassLoader().get())
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Frames of the few rows that Python has, which no Python worker makes."""
+"""DataFrames from rows that the driver has in Python, without a Python worker where Spark can do without."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,10 @@ _TAKES_ARROW = not pyspark.__version__.startswith("3.")
 
 
 def local_rows(spark: SparkSession, rows: Sequence[tuple[Any, ...]], schema: StructType) -> DataFrame:
-    """The rows as a frame that has its values in its plan: Spark leaves out joins with one that has none.
+    """Return rows as a DataFrame with these columns.
 
-    Spark 3.5 takes values of Python only, which a Python worker gives it each time that the frame is read: to start one
-    takes as long as to fold some thousand events.
+    From Spark 4 on its plan is a ``LocalRelation``, and Spark's optimizer drops joins with one without rows. Spark 3.5
+    starts a Python worker each time that the DataFrame is read, which takes as long as to fold some thousand events.
     """
     if not _TAKES_ARROW:
         return spark.createDataFrame(rows, schema)

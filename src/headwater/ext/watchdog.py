@@ -45,7 +45,8 @@ class _BackgroundWork(Generic[_T]):
             with self._ending:
                 ended, self._over = self._over, True
             if ended and not isinstance(self.error, _ThreadEnded):
-                _take_steps()
+                for _ in range(_STEPS):
+                    pass
 
     def end(self, packages: Collection[str]) -> None:
         """Raise in the thread at its next step in Python, once it is in one of these packages and imports nothing.
@@ -93,11 +94,6 @@ def _raise_in(thread: threading.Thread) -> None:
         for _ in range(_STEPS):
             pass
     except _ThreadEnded:
-        pass
-
-
-def _take_steps() -> None:
-    for _ in range(_STEPS):
         pass
 
 

@@ -19,9 +19,9 @@ from playwright.sync_api import Browser, BrowserType, Locator, Page, expect, syn
 ROOT = Path(__file__).resolve().parents[3]
 WEB = ROOT / "web"
 PATIENCE = 20_000  # milliseconds, on a machine that has other work
-LIMIT = 200  # seconds for a start of the browser, and for all that a test does in it
-ENDED = ["Target crashed", "has been closed", "BrowserType.launch", "net::ERR_ABORTED"]
-"""What Playwright's errors say where Chromium ended, or did not start: of the machine, and not of the page."""
+MOST_SECONDS = 200  # of a start of the browser, and of one test in it
+CRASH_MESSAGES = ["Target crashed", "has been closed", "BrowserType.launch", "net::ERR_ABORTED"]
+"""Patterns for the errors that Playwright raises when Chromium crashes, is killed or does not start."""
 EXECUTABLE = "import chromium from '@sparticuz/chromium'; console.log(await chromium.executablePath())"
 # Without a GPU and without the sandbox of a system package.
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--font-render-hinting=none")
@@ -69,7 +69,7 @@ def chromiums() -> Iterator[Callable[[], Chromium]]:
 
 
 def _start(kind: BrowserType, path: str) -> Chromium:
-    browser = kind.launch(executable_path=path, args=ARGUMENTS, timeout=LIMIT * 1000)
+    browser = kind.launch(executable_path=path, args=ARGUMENTS, timeout=MOST_SECONDS * 1000)
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     return Chromium(browser, next(one["id"] for one in processes if one["type"] == "browser"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.server.page.browser import ENDED, LIMIT, Chromium, Visit, chromiums, visit
+from tests.server.page.browser import CRASH_MESSAGES, MOST_SECONDS, Chromium, Visit, chromiums, visit
 from tests.server.page.lineage import EVENTS
 from tests.server.processes import Forker, ServerProcess, serving
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=ENDED))
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=CRASH_MESSAGES))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def running() -> Iterator[Callable[[], Chromium]]:
 
 @pytest.fixture
 def browser(running: Callable[[], Chromium]) -> Iterator[Browser]:
-    with running().limited(LIMIT) as opened:
+    with running().limited(MOST_SECONDS) as opened:
         yield opened
 
 
