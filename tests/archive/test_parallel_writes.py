@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headwater.archive.cache import CachedFrames, build_settings, session_settings
+from headwater.archive.events.parser import start_worker
 from headwater.archive.parallel_writes import ParallelWrites
 
 _TASKS = 40
@@ -68,3 +69,16 @@ def test_a_plan_is_compiled_once_for_the_threads_of_a_build_and_its_tasks(spark:
             writes.begin("one", lambda progress: compiled(11))
             assert writes.marks(["one"]) == {"one": 1}
     assert thread.currentThread().getContextClassLoader().equals(before)
+
+
+@pytest.mark.spark
+def test_a_worker_starts_by_one_task_that_reads_no_line(spark: Any) -> None:
+    context = spark.sparkContext
+    context.setJobGroup("start of a worker", "")
+    try:
+        start_worker(spark)
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+    tracker = context.statusTracker()
+    [job] = tracker.getJobIdsForGroup("start of a worker")
+    assert [tracker.getStageInfo(stage).numTasks for stage in tracker.getJobInfo(job).stageIds] == [1]

@@ -1,7 +1,8 @@
 """Builds of archives: events made into tables, as DataFrames or written into a place."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -11,19 +12,19 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.cache import CachedFrames, FitSettings, build_settings
 from headwater.archive.events.parsed_events import ParsedEvents, distinct_events, parsed_lines
+from headwater.archive.events.parser import start_worker
 from headwater.archive.events.sources import lines
 from headwater.archive.fold.run_lineage import runs_of
 from headwater.archive.fold.table_rows import (
     events_table,
-    folded_frames,
-    folded_tables,
     quarantine_table,
     run_tables,
+    tables_of_events,
 )
 from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.formats.manifest import require_present_version
 from headwater.archive.names.resolver import name_resolver
-from headwater.archive.parallel_writes import ParallelWrites, Progress
+from headwater.archive.parallel_writes import ParallelWrites, Progress, properties_of_this_thread
 from headwater.archive.questions.lineage import column_roots
 from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
 from headwater.errors import ArchiveError
@@ -82,7 +83,9 @@ def _fold(  # noqa: PLR0913 - each by its name
 ) -> Iterator[tuple[str, DataFrame]]:
     """The tables of a source by name, each as soon as it is known; their rows are made when they are read."""
     progress(f"Reading {source}")
-    parsed = parsed_lines(lines(spark, source), cache)
+    with _starting_worker(spark):
+        read = lines(spark, source)
+    parsed = parsed_lines(read, cache)
     count, occurring = parsed.looked_through()
     fit(count)
     distinct = distinct_events(parsed, cache)
@@ -94,8 +97,15 @@ def _fold(  # noqa: PLR0913 - each by its name
     yield from run_tables(repeated.events, runs, occurring).items()
     resolver = name_resolver(spark, repeated.events, cache, occurring)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
-    frames, _ = folded_frames(repeated, runs, resolver, cache, believe_overwrite=believe_overwrite)
-    yield from folded_tables(frames, resolver, cache).items()
+    yield from tables_of_events(repeated, runs, resolver, cache, believe_overwrite=believe_overwrite)
+
+
+@contextmanager
+def _starting_worker(spark: SparkSession) -> Iterator[None]:
+    """A Python worker starts meanwhile: to look for files keeps one core busy. Where none starts, reading says why."""
+    with ThreadPoolExecutor(1, "headwater-archive", properties_of_this_thread(spark)) as pool:
+        pool.submit(start_worker, spark)
+        yield
 
 
 def build(  # noqa: PLR0913 - each choice by its name

@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from headwater.archive.events.packed_files import packed_lines
 from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.archive.events.schema import PARSED
+from headwater.archive.events.sources import as_lines
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import event_of
 from headwater.openlineage.reading.json_values import LIMIT
@@ -44,6 +46,12 @@ def parse(lines: DataFrame) -> DataFrame:
     them ends the job.
     """
     return lines.mapInArrow(_parser(to_arrow_schema(PARSED)), PARSED)
+
+
+def start_worker(spark: SparkSession) -> None:
+    """Have Spark start a Python worker, and load what it needs to read events in one, by a job that reads no line."""
+    no_line = sf.lit("")
+    parse(as_lines(spark.range(1, numPartitions=1), no_line, value=no_line.cast("binary"))).collect()
 
 
 def _parser(schema: pa.Schema) -> Callable[[Batches], Batches]:

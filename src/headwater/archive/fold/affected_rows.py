@@ -19,7 +19,7 @@ from headwater.archive.fold.replacements import replacements_of
 from headwater.archive.fold.restorations import with_restored
 from headwater.archive.fold.run_lineage import JOB, counted_lineage, outputs_in, runs_of
 from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
-from headwater.archive.fold.table_rows import FoldedFrames
+from headwater.archive.fold.table_rows import DescribedFrames, FoldedFrames, LineageFrames
 from headwater.archive.names.resolver import Resolver, changed_meanings, meant_datasets
 from headwater.archive.tables import EDGES
 from headwater.openlineage.reading.events import SUCCESSFUL
@@ -137,12 +137,8 @@ class NewEvents:
         frames = FoldedFrames(
             events,
             runs.runs,
-            lineage,
-            self._shapes(shapes),
-            replaced,
-            described,
-            fields,
-            summaries.jobs.join(jobs, [*_NAME], "left_semi"),
+            LineageFrames(lineage, self._shapes(shapes), replaced),
+            DescribedFrames(described, fields, summaries.jobs.join(jobs, [*_NAME], "left_semi")),
         )
         keys = {"runs": runs.ids.union(parents), "coverage": runs.ids, "jobs": jobs, "datasets": datasets}
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")

@@ -1,6 +1,8 @@
 """The tables of an archive, folded from events."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -11,26 +13,50 @@ from headwater.archive.fold import descriptions, edges, replacements, restoratio
 from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
 from headwater.archive.local_rows import local_rows
 from headwater.archive.names.resolver import Resolver
-from headwater.archive.tables import EDGES, TABLES
+from headwater.archive.tables import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class LineageFrames:
+    """Frames that edges and replacements are made of.
+
+    Args:
+        lineage: that counts, and that of versions that were restored.
+        shapes: all lineage that it refers to.
+        replacements: None where nothing was replaced or restored.
+    """
+
+    lineage: DataFrame
+    shapes: DataFrame
+    replacements: DataFrame | None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedFrames:
+    """Frames that jobs, datasets and fields are made of.
+
+    Args:
+        descriptions: those of `headwater.archive.fold.summaries`, with their datasets.
+        fields: rows of `headwater.archive.fold.descriptions.fields`.
+        jobs: rows of `headwater.archive.fold.summaries.job_rows`.
+    """
+
+    descriptions: DataFrame
+    fields: DataFrame
+    jobs: DataFrame
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedFrames:
     """Frames that the tables are made of: of all events, or of those that rows of some keys depend on.
 
-    ``runs`` are those of ``events``, ``shapes`` all lineage that ``lineage`` refers to; ``replacements`` are None where
-    nothing was replaced or restored; ``described`` are descriptions of `headwater.archive.fold.summaries` with their
-    datasets. ``occurring`` is of the events.
+    ``runs`` are those of ``events``, and ``occurring`` is what occurs in these.
     """
 
     events: DataFrame
     runs: DataFrame
-    lineage: DataFrame
-    shapes: DataFrame
-    replacements: DataFrame | None
-    described: DataFrame
-    fields: DataFrame
-    jobs: DataFrame
+    lineage: LineageFrames
+    described: DescribedFrames
     occurring: EventFeatures = EVERYTHING
 
 
@@ -46,28 +72,65 @@ def folded_frames(
         cache: caches frames that others are made of.
         believe_overwrite: as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
-    events, shapes = parsed.events, parsed.shapes
-    lineage = cache(run_lineage.counted_lineage(run_lineage.outputs_in(events), runs, shapes, resolver))
-    summaries = summaries_of(described_in(events), lineage, parsed, resolver, cache)
+    counted = _counted_lineage(parsed, runs, resolver, cache)
+    lineage = _lineage_frames(parsed, counted, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    described, summaries = _described_frames(parsed, counted, resolver, cache)
+    return FoldedFrames(parsed.events, runs, lineage, described, parsed.occurring), summaries
+
+
+def _counted_lineage(parsed: ParsedEvents, runs: DataFrame, resolver: Resolver, cache: Cache) -> DataFrame:
+    return cache(run_lineage.counted_lineage(run_lineage.outputs_in(parsed.events), runs, parsed.shapes, resolver))
+
+
+def _lineage_frames(  # noqa: PLR0913 - each by its name
+    parsed: ParsedEvents,
+    counted: DataFrame,
+    runs: DataFrame,
+    resolver: Resolver,
+    cache: Cache,
+    *,
+    believe_overwrite: bool,
+) -> LineageFrames:
+    if not parsed.occurring.replaced:
+        return LineageFrames(counted, parsed.shapes, None)
+    writes = cache(descriptions.writes(parsed.events, resolver))
+    replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
+    lineage, replaced = restorations.with_restored(counted, replaced, writes, runs)
+    return LineageFrames(lineage, parsed.shapes, replaced)
+
+
+def _described_frames(
+    parsed: ParsedEvents, counted: DataFrame, resolver: Resolver, cache: Cache
+) -> tuple[DescribedFrames, Summaries]:
+    summaries = summaries_of(described_in(parsed.events), counted, parsed, resolver, cache)
     described = resolver.datasets(summaries.descriptions, "at")
     of_lineage = descriptions.lineage_fields(summaries.field_names, resolver)
     fields = cache(descriptions.fields(described, parsed.schemas, of_lineage, resolver))
-    replaced = None
-    if parsed.occurring.replaced:
-        writes = cache(descriptions.writes(events, resolver))
-        replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
-        lineage, replaced = restorations.with_restored(lineage, replaced, writes, runs)
-    frames = FoldedFrames(events, runs, lineage, shapes, replaced, described, fields, summaries.jobs, parsed.occurring)
-    return frames, summaries
+    return DescribedFrames(described, fields, summaries.jobs), summaries
 
 
 def run_tables(events: DataFrame, runs: DataFrame, occurring: EventFeatures) -> dict[str, DataFrame]:
     """The tables of runs by name, for which no name needs to be known: of events without texts, and their runs."""
-    rows = {
-        "runs": descriptions.runs(runs, events, parents_occur=occurring.parents),
-        "coverage": descriptions.coverage(events, runs),
-    }
-    return {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
+    of_runs = descriptions.runs(runs, events, parents_occur=occurring.parents)
+    return dict((_table("runs", of_runs), _table("coverage", descriptions.coverage(events, runs))))
+
+
+def tables_of_events(
+    parsed: ParsedEvents, runs: DataFrame, resolver: Resolver, cache: Cache, *, believe_overwrite: bool
+) -> Iterator[tuple[str, DataFrame]]:
+    """The tables of `folded_tables` by name, each as soon as its plan is made.
+
+    Those of edges, which take longest, come first where they need no fields. Arguments are those of `folded_frames`.
+    """
+    counted = _counted_lineage(parsed, runs, resolver, cache)
+    lineage = _lineage_frames(parsed, counted, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    edges_first = not _fields_are_respelled(parsed.occurring, resolver)
+    if edges_first:
+        yield from _edge_tables(lineage, None, resolver, cache)
+    described, _ = _described_frames(parsed, counted, resolver, cache)
+    yield from _described_tables(described, lineage.replacements, resolver)
+    if not edges_first:
+        yield from _edge_tables(lineage, _respelled(described.fields), resolver, cache)
 
 
 def folded_tables(
@@ -81,31 +144,55 @@ def folded_tables(
         cache: caches frames that several tables are made of.
         others: fields that are none of ``frames``, by ``field_id`` and ``field``, to which edges may lead.
     """
-    by_run = run_lineage.lineage_by_run(frames.lineage)
-    spans = cache(run_lineage.spans(replacements.with_ends(by_run, frames.replacements)))
-    of_spans = cache(edges.span_edges(spans, frames.shapes, resolver))
-    occurring, spelled = frames.occurring, None
-    if occurring.spelled or resolver.changes_fields:
-        # Most fields are spelled as they are compared: only the others are joined.
-        spelled = frames.fields.where("field != own").select("field_id", "field")
+    spelled = None
+    if _fields_are_respelled(frames.occurring, resolver):
+        spelled = _respelled(frames.described.fields)
         spelled = spelled if others is None else spelled.unionByName(others)
-    rows = {
-        "jobs": descriptions.jobs(frames.jobs),
-        "datasets": descriptions.datasets(frames.described, frames.fields, resolver),
-        "fields": replacements.with_left_out(frames.fields, frames.replacements),
-        "column_edges": edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_"),
-        "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_"),
-    }
-    for name in EDGES:
-        rows[name] = rows[name].withColumn("current", sf.col("until").isNull())
-    tables = {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
-    return {**tables, "replacements": _replacements(frames, by_run)}
+    described = _described_tables(frames.described, frames.lineage.replacements, resolver)
+    return dict(chain(described, _edge_tables(frames.lineage, spelled, resolver, cache)))
 
 
-def _replacements(frames: FoldedFrames, by_run: DataFrame) -> DataFrame:
-    if frames.replacements is None:
-        return local_rows(by_run.sparkSession, [], TABLES["replacements"].schema)
-    return TABLES["replacements"].select_from(run_lineage.with_runs_before(frames.replacements, by_run))
+def _fields_are_respelled(occurring: EventFeatures, resolver: Resolver) -> bool:
+    """Whether fields may be spelled otherwise than they are compared."""
+    return occurring.spelled or resolver.changes_fields
+
+
+def _respelled(fields: DataFrame) -> DataFrame:
+    """The fields that are spelled otherwise than they are compared: most are not, and need not be joined."""
+    return fields.where("field != own").select("field_id", "field")
+
+
+def _described_tables(
+    described: DescribedFrames, replaced: DataFrame | None, resolver: Resolver
+) -> Iterator[tuple[str, DataFrame]]:
+    yield _table("jobs", descriptions.jobs(described.jobs))
+    yield _table("datasets", descriptions.datasets(described.descriptions, described.fields, resolver))
+    yield _table("fields", replacements.with_left_out(described.fields, replaced))
+
+
+def _edge_tables(
+    of: LineageFrames, spelled: DataFrame | None, resolver: Resolver, cache: Cache
+) -> Iterator[tuple[str, DataFrame]]:
+    """The tables of edges, with the spellings of fields (``field_id`` and ``field``) if any, and ``replacements``."""
+    by_run = run_lineage.lineage_by_run(of.lineage)
+    spans = cache(run_lineage.spans(replacements.with_ends(by_run, of.replacements)))
+    of_spans = cache(edges.span_edges(spans, of.shapes, resolver))
+    of_columns = edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_")
+    yield _table("column_edges", _with_current(of_columns))
+    of_datasets = edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_")
+    yield _table("dataset_edges", _with_current(of_datasets))
+    if of.replacements is None:
+        yield "replacements", local_rows(by_run.sparkSession, [], TABLES["replacements"].schema)
+    else:
+        yield _table("replacements", run_lineage.with_runs_before(of.replacements, by_run))
+
+
+def _with_current(edge_rows: DataFrame) -> DataFrame:
+    return edge_rows.withColumn("current", sf.col("until").isNull())
+
+
+def _table(name: str, rows: DataFrame) -> tuple[str, DataFrame]:
+    return name, TABLES[name].select_from(rows)
 
 
 def events_table(parsed: ParsedEvents) -> DataFrame:
