@@ -18,13 +18,15 @@ from headwater.store import Store, schema
 from headwater.store.questions.hops import overwrites
 from headwater.store.read_model.fields import ended_fields
 from tests.store.conftest import Words, new_store, renamed, run_event, written
-from tests.store.ingest.test_pipeline_laws import CHANGES, EVENT, OF_STREAM, SAME_EACH_TIME, change, event
+from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, SAME_EACH_TIME, change, event
 
 from .conftest import Both, Build, reads_whole
 
 pytestmark = pytest.mark.spark
 
-WORLD = st.tuples(st.lists(EVENT | OF_STREAM, min_size=1, max_size=8), CHANGES, st.integers(0, 1000))
+WORLD = st.tuples(
+    st.lists(EVENT | OF_STREAM, min_size=1, max_size=8), st.lists(CHANGE, max_size=4), st.integers(0, 1000)
+)
 STREAMS = {"jobType": {"processingType": "STREAMING"}}
 EDGE = (
     "SELECT j.namespace, j.name, d.namespace, d.name, {field}, s.namespace, s.name, i.name, w.type, w.subtype, "

@@ -74,7 +74,7 @@ def test_a_plan_is_compiled_once_for_the_threads_of_a_build_and_its_tasks(spark:
 @pytest.mark.spark
 def test_a_worker_starts_by_one_task_that_reads_no_line(spark: Any) -> None:
     context = spark.sparkContext
-    context.setJobGroup("start of a worker", "")
+    context.setLocalProperty("spark.jobGroup.id", "start of a worker")
     try:
         start_worker(spark)
     finally:

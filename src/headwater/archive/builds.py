@@ -1,7 +1,6 @@
 """Builds of archives: events made into tables, as DataFrames or written into a place."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from types import TracebackType
@@ -24,7 +23,7 @@ from headwater.archive.fold.table_rows import (
 from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.formats.manifest import require_present_version
 from headwater.archive.names.resolver import name_resolver
-from headwater.archive.parallel_writes import ParallelWrites, Progress, properties_of_this_thread
+from headwater.archive.parallel_writes import ParallelWrites, Progress, threads_beside
 from headwater.archive.questions.lineage import column_roots
 from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
 from headwater.errors import ArchiveError
@@ -103,8 +102,8 @@ def _fold(  # noqa: PLR0913 - each by its name
 @contextmanager
 def _starting_worker(spark: SparkSession) -> Iterator[None]:
     """A Python worker starts meanwhile: to look for files keeps one core busy. Where none starts, reading says why."""
-    with ThreadPoolExecutor(1, "headwater-archive", properties_of_this_thread(spark)) as pool:
-        pool.submit(start_worker, spark)
+    with threads_beside(spark, 1) as threads:
+        threads.submit(start_worker, spark)
         yield
 
 

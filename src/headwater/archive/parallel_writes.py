@@ -24,7 +24,7 @@ class ParallelWrites:
     """
 
     def __init__(self, spark: SparkSession, progress: Progress) -> None:
-        self._pool = ThreadPoolExecutor(_AT_ONCE, "headwater-archive", properties_of_this_thread(spark))
+        self._pool = threads_beside(spark, _AT_ONCE)
         self._progress = progress
         self._begun: dict[str, Future[tuple[Any, list[str]]]] = {}
 
@@ -56,8 +56,13 @@ class ParallelWrites:
         self._pool.shutdown(cancel_futures=error is not None)
 
 
-def properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
-    """Return a function by which another thread gets the properties and the class loader of this one."""
+def threads_beside(spark: SparkSession, many: int) -> ThreadPoolExecutor:
+    """Return so many threads, whose jobs are of the present thread's group and its class loader, in their own pools."""
+    return ThreadPoolExecutor(many, "headwater-archive", _properties_of_this_thread(spark))
+
+
+def _properties_of_this_thread(spark: SparkSession) -> Callable[[], None]:
+    """A function by which another thread gets the properties and the class loader of this one."""
     context = spark.sparkContext._jsc.sc()
     properties = context.getLocalProperties().clone()
     thread = spark._jvm.java.lang.Thread

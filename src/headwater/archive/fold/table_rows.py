@@ -72,31 +72,23 @@ def folded_frames(
         cache: caches frames that others are made of.
         believe_overwrite: as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
-    counted = _counted_lineage(parsed, runs, resolver, cache)
-    lineage = _lineage_frames(parsed, counted, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    lineage, counted = _lineage_frames(parsed, runs, resolver, cache, believe_overwrite=believe_overwrite)
     described, summaries = _described_frames(parsed, counted, resolver, cache)
     return FoldedFrames(parsed.events, runs, lineage, described, parsed.occurring), summaries
 
 
-def _counted_lineage(parsed: ParsedEvents, runs: DataFrame, resolver: Resolver, cache: Cache) -> DataFrame:
-    return cache(run_lineage.counted_lineage(run_lineage.outputs_in(parsed.events), runs, parsed.shapes, resolver))
-
-
-def _lineage_frames(  # noqa: PLR0913 - each by its name
-    parsed: ParsedEvents,
-    counted: DataFrame,
-    runs: DataFrame,
-    resolver: Resolver,
-    cache: Cache,
-    *,
-    believe_overwrite: bool,
-) -> LineageFrames:
+def _lineage_frames(
+    parsed: ParsedEvents, runs: DataFrame, resolver: Resolver, cache: Cache, *, believe_overwrite: bool
+) -> tuple[LineageFrames, DataFrame]:
+    """The frames of edges, and the lineage that counts without that of versions that were restored."""
+    outputs = run_lineage.outputs_in(parsed.events)
+    counted = cache(run_lineage.counted_lineage(outputs, runs, parsed.shapes, resolver))
     if not parsed.occurring.replaced:
-        return LineageFrames(counted, parsed.shapes, None)
+        return LineageFrames(counted, parsed.shapes, None), counted
     writes = cache(descriptions.writes(parsed.events, resolver))
     replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
     lineage, replaced = restorations.with_restored(counted, replaced, writes, runs)
-    return LineageFrames(lineage, parsed.shapes, replaced)
+    return LineageFrames(lineage, parsed.shapes, replaced), counted
 
 
 def _described_frames(
@@ -122,8 +114,7 @@ def tables_of_events(
 
     Those of edges, which take longest, come first where they need no fields. Arguments are those of `folded_frames`.
     """
-    counted = _counted_lineage(parsed, runs, resolver, cache)
-    lineage = _lineage_frames(parsed, counted, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    lineage, counted = _lineage_frames(parsed, runs, resolver, cache, believe_overwrite=believe_overwrite)
     edges_first = not _fields_are_respelled(parsed.occurring, resolver)
     if edges_first:
         yield from _edge_tables(lineage, None, resolver, cache)
