@@ -4,7 +4,7 @@ The tables are then compared with those of one build of everything.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,13 +52,14 @@ def updates(events: int, new: int, folder: Path, cores: int, formats: Sequence[s
     """
     source = iter(lines(Shape(events + new, RUNS)))
     (folder / "events").mkdir(parents=True, exist_ok=True)
-    first, rest = list(islice(source, events)), list(source)[:new]
-    _put(folder / "events" / "1.ndjson", first)
+    _put(folder / "events" / "1.ndjson", islice(source, events))
+    rest = list(islice(source, new))
     return apart(_measured, folder, rest, cores, formats, events)
 
 
-def _put(path: Path, some: Sequence[bytes]) -> None:
-    path.write_bytes(b"".join(b"%s\n" % one for one in some))
+def _put(path: Path, some: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(b"%s\n" % one for one in some)
 
 
 def _measured(folder: Path, rest: Sequence[bytes], cores: int, formats: Sequence[str], events: int) -> list[Updated]:
