@@ -176,6 +176,11 @@ def own_renames(renames: Iterable[FieldRename], twins: Collection[str]) -> Itera
             yield own
 
 
+def field_key(first: str, since: int) -> bytes:
+    """The key of a field, by its first name and since when that is its own."""
+    return key_of(first) if since == BEGINNING else key_of(first, str(since))
+
+
 def first_name(renames: Sequence[FieldRename], name: str, at: int) -> tuple[str, int]:
     """The first name of the field that ``name`` meant at a moment, and since when that was its name.
 
@@ -204,6 +209,32 @@ def present_name(renames: Sequence[FieldRename], first: str, since: int, at: int
         moment = min(one.at for one in later)
         name = min(one.present for one in later if one.at == moment)
     return name
+
+
+def renames_disagree(renames: Collection[FieldRename], twins: Collection[str] = ()) -> bool:
+    """Whether one of the renames of a dataset contradicts another, or two of them spell a name differently.
+
+    >>> renames_disagree([FieldRename(5, "x", "z"), FieldRename(5, "y", "z")])
+    True
+    >>> renames_disagree([FieldRename(5, "x", "y"), FieldRename(6, "y", "Y")])
+    True
+    """
+    spellings = {one.present for one in renames}
+    names = {own_name(one, twins) for one in spellings}
+    return len(names) < len(spellings) or len(list(consistent_renames(renames, twins))) < len(renames)
+
+
+def kept_names(renames: Sequence[FieldRename]) -> Iterator[tuple[str, int]]:
+    """The fields, by first name and since when, that keep a name while it is given to another.
+
+    >>> list(kept_names([FieldRename(5, "x", "y")])) == [("y", BEGINNING)]
+    True
+    >>> list(kept_names([FieldRename(5, "x", "y"), FieldRename(5, "y", "x")]))
+    []
+    """
+    for one in renames:
+        if not any(other.at == one.at and other.former == one.present for other in renames):
+            yield first_name(renames, one.present, one.at - 1)
 
 
 def former_name(renames: Iterable[FieldRename], present: str, at: int, twins: Collection[str] = ()) -> str:

@@ -11,13 +11,13 @@ from sqlalchemy import and_, bindparam, insert, select, update
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.model.names import FieldRename, caseless, folded, key_of, own_name
 from headwater.model.nested_fields import field_within, name_parts, nested_name
-from headwater.model.time import BEGINNING
+from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.facets import descriptions_of, schema_digest, schema_of_version, twins_of
 from headwater.store import schema
 from headwater.store.ingest.dataset_merge import merge_datasets
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatedSchema
-from headwater.store.ingest.ids import IdResolver, Meaning, free_span
+from headwater.store.ingest.ids import IdResolver, Meaning
 from headwater.store.ingest.replacements import pairs_of_dataset
 from headwater.store.ingest.tags import FACET, FacetTags, dataset_tags
 from headwater.store.ingest.write import write_change, write_fields, write_names
@@ -56,7 +56,7 @@ def claim(ids: IdResolver, dataset: Dataset, at: int, owner: int) -> int:
     """Let a name mean a dataset from a moment on, which is joined with that of the name; return the dataset."""
     found = next((one for one in ids.meanings(dataset) if one.covers(at)), None)
     if found is None:
-        _add(ids, dataset, owner, (at, free_span(ids.meanings(dataset), at)[1]))
+        _add(ids, dataset, owner, (at, _free_span(ids.meanings(dataset), at)[1]))
     elif found.dataset != owner:
         merge_datasets(ids, owner, found.dataset)
     return owner
@@ -76,7 +76,7 @@ def _meaning(ids: IdResolver, dataset: Dataset, at: int, owner: int | None = Non
     for one in ids.meanings(dataset):
         if one.covers(at):
             return one
-    return _add(ids, dataset, owner, free_span(ids.meanings(dataset), at))
+    return _add(ids, dataset, owner, _free_span(ids.meanings(dataset), at))
 
 
 def _add(ids: IdResolver, dataset: Dataset, owner: int | None, span: tuple[int, int]) -> Meaning:
@@ -93,6 +93,16 @@ def _add(ids: IdResolver, dataset: Dataset, owner: int | None, span: tuple[int, 
     added = Meaning(int(ids.connection.execute(_NEW_NAME, values).scalar_one()), owner, since, until)
     ids.meanings(dataset).append(added)
     return added
+
+
+def _free_span(meanings: list[Meaning], at: int) -> tuple[int, int]:
+    """The time around a moment in which a name has no meaning yet.
+
+    >>> _free_span([Meaning(1, 1, 10, 20), Meaning(2, 2, 30, FOREVER)], 25)
+    (20, 30)
+    """
+    since = max((one.until for one in meanings if one.until <= at), default=BEGINNING)
+    return since, min((one.since for one in meanings if one.since > at), default=FOREVER)
 
 
 def _join(ids: IdResolver, declaring: tuple[int, int], link: Symlink, at: int) -> int:
@@ -210,6 +220,15 @@ def _changed(event: Event) -> Iterator[Dataset]:
             yield from filter(None, (change.former, change.present))
 
 
+def names_of_changes(event: Event) -> set[Dataset]:
+    """All names in an event that changes names; none where it does not, or its run failed."""
+    if not event.renames or event.state not in SUCCESSFUL:
+        return set()
+    outputs = [one.description for one in event.outputs]
+    linked = (link.dataset for one in outputs for link in one.symlinks)
+    return {*(one.dataset for one in outputs), *linked, *_changed(event)}
+
+
 def _has_later(ids: IdResolver, owner: int, event: Event) -> bool:
     """Whether another event from that moment on is of a run that is about a dataset, or has lineage of it."""
     ids.flush()
@@ -249,7 +268,10 @@ def describe(ids: IdResolver, event: Event, run_id: int) -> None:
             if version is not None:
                 ids.rows.add_version_schema((run_id, owner, True), event.at, version)
         if output.description.fields:  # of the dataset that had the name, which may be another's from this moment on
-            _call_fields(ids, dataset_id(ids, _former_name(output), event.at - 1), output, event.at)
+            former = dataset_id(ids, _former_name(output), event.at - 1)
+            if former != owner:
+                write_change(ids.connection, ids.rows, run_id, former, None)
+            _call_fields(ids, former, output, event.at)
 
 
 def _made_without_rows(event: Event, output: WrittenDataset) -> bool:
@@ -279,9 +301,9 @@ def _propose_schema(ids: IdResolver, dataset: int, seen: DatasetDescription, at:
     fields = seen.schema
     by_name = ids.fields.ids(dataset, [field.name for field in fields], at, WRITTEN if written else READ)
     placed = [(by_name[field.name], field.type, field.name) for field in fields]
-    if ids.fields.renames(dataset):
+    if renamed := bool(ids.fields.renames(dataset)):
         placed = [(*one[:2], one[2] if ids.fields.still_named(dataset, one[2], at) else "") for one in placed]
-    ids.rows.propose_schema(dataset, DatedSchema(at, schema_digest(seen), tuple(placed)), written=written)
+    ids.rows.propose_schema(dataset, DatedSchema(at, schema_digest(seen), tuple(placed), renamed), written=written)
     for name, description in descriptions_of(seen).items():
         ids.rows.describe_field(by_name[name], dataset, description[:_LONGEST_TEXT], at)
 

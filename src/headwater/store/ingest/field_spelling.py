@@ -30,12 +30,14 @@ Place = tuple[str, int]
 class DatedSchema(NamedTuple):
     """The fields of a dataset in their order, as ids with types and names, and the moment and digest of the schema.
 
-    A field that has another name by now has an empty one here.
+    A field that has another name by now has an empty one here. Where fields of the dataset were ``renamed``, an equal
+    schema of another moment may be of other fields.
     """
 
     at: int
     digest: bytes
     fields: tuple[tuple[int, str, str], ...]
+    renamed: bool = False
 
     @property
     def places(self) -> dict[int, Place]:
@@ -46,6 +48,10 @@ class DatedSchema(NamedTuple):
     def names(self) -> dict[int, str]:
         """The name of each field, by id."""
         return {field: name for field, _, name in self.fields if name}
+
+    def differs(self, digest: bytes | None) -> bool:
+        """Whether it may be of other fields than an earlier schema of the dataset."""
+        return self.renamed or self.digest != digest
 
 
 class Spelling(NamedTuple):
@@ -140,7 +146,7 @@ class Spellings:
             latest = self._schemas[dataset]
             if at is None or _moment_of(latest) > (at, digest or b""):
                 later[dataset] = latest
-                if latest.digest != digest:
+                if latest.differs(digest):
                     left.add(dataset)
                     self._current |= latest.names
         _SET_WRITTEN(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])

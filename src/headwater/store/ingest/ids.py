@@ -15,14 +15,16 @@ from headwater.model.names import (
     FieldRename,
     caseless,
     consistent_renames,
+    field_key,
     first_name,
+    kept_names,
     key_of,
     keys_of,
     own_name,
     own_renames,
     present_name,
+    renames_disagree,
 )
-from headwater.model.time import BEGINNING, FOREVER
 from headwater.store import schema
 from headwater.store.graph.timeline import EVERYTHING, note
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatasetFields
@@ -37,6 +39,7 @@ _TWINS = select(schema.field_twin.c.dataset_id, schema.field_twin.c.name)
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_OF = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset")).limit(1)
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
+_KEYS_OF = select(_FIELD.key).where(_FIELD.dataset_id == bindparam("dataset"))
 _RENAME = schema.field_rename.c
 _RENAMES = select(_RENAME.at, _RENAME.former, _RENAME.present).where(_RENAME.dataset_id == bindparam("dataset"))
 _RENAMES = _RENAMES.order_by(_RENAME.at, _RENAME.former, _RENAME.present)
@@ -57,6 +60,7 @@ class FieldIds:
         self._fields: dict[int, DatasetFields] = {}
         self._renames: dict[int, tuple[FieldRename, ...]] = {}
         self._renamed: dict[tuple[int, bytes], int] = {}
+        self._contradicted: dict[int, bool] = {}
         self._nothing_renamed = not renamed
         self._twins: dict[int, frozenset[str]] | None = None
 
@@ -124,6 +128,7 @@ class FieldIds:
             self._connection.execute(insert(schema.field_twin), rows)
             self._all_twins()[dataset_id] = self.twins(dataset_id) | new
             self._renames.pop(dataset_id, None)
+            self._contradicted.pop(dataset_id, None)
 
     def has_any(self, dataset_id: int) -> bool:
         """Whether a dataset has any field."""
@@ -153,8 +158,25 @@ class FieldIds:
         write_fields(self._connection, self._rows)
         self._connection.execute(insert(schema.field_rename), {"dataset_id": dataset_id, **values})
         self._nothing_renamed = False
-        self._renames.pop(dataset_id, None)
-        self._fields.pop(dataset_id, None)
+        for of_dataset in (self._renames, self._contradicted, self._fields):
+            of_dataset.pop(dataset_id, None)
+
+    @property
+    def any_renamed(self) -> bool:
+        """Whether any field of a dataset was renamed."""
+        return not self._nothing_renamed
+
+    def contradicted(self, dataset_id: int, since: int) -> bool:
+        """Whether fields were renamed in two ways, or to the name of another that keeps it, and some of them since."""
+        if not any(one.at >= since for one in self.renames(dataset_id)):
+            return False
+        if dataset_id not in self._contradicted:
+            write_fields(self._connection, self._rows)
+            keys = set(self._connection.execute(_KEYS_OF, {"dataset": dataset_id}).scalars())
+            kept = {field_key(*one) for one in kept_names(self._own_renames(dataset_id))}
+            disagree = renames_disagree(self.every_rename(dataset_id), self.twins(dataset_id))
+            self._contradicted[dataset_id] = disagree or not kept.isdisjoint(keys)
+        return self._contradicted[dataset_id]
 
     def present_name(self, dataset_id: int, name: str, at: int) -> str:
         """The own name of now of the field that a name meant at a moment."""
@@ -178,7 +200,7 @@ class FieldIds:
         renames, own = self._own_renames(dataset_id), own_name(name, self.twins(dataset_id))
         first, since = first_name(renames, own, at)
         present = present_name(renames, first, since)
-        key = key_of(first) if since == BEGINNING else key_of(first, str(since))
+        key = field_key(first, since)
         spelling = self.spelling_of_rename(dataset_id, present)
         if (dataset_id, key) not in self._renamed:
             write_fields(self._connection, self._rows)
@@ -187,6 +209,7 @@ class FieldIds:
                 shown, by_whom = (name, by) if spelling is None else (spelling, WRITTEN)
                 row = {"dataset_id": dataset_id, "key": key, "name": shown, "folded_key": keys_of(shown)[1], "type": ""}
                 found = self._connection.execute(_INSERT, row | {"spelling": shown, "spelled_by": by_whom}).scalar_one()
+                self._contradicted.pop(dataset_id, None)
             self._renamed[dataset_id, key] = int(found)
         field_id = self._renamed[dataset_id, key]
         if spelling is not None:
@@ -207,9 +230,8 @@ class FieldIds:
 
     def forget(self) -> None:
         """Forget all fields, after their rows were changed."""
-        self._fields.clear()
-        self._renames.clear()
-        self._renamed.clear()
+        for remembered in (self._fields, self._renames, self._renamed, self._contradicted):
+            remembered.clear()
         self._twins = None
 
 
@@ -242,16 +264,6 @@ class Meaning(NamedTuple):
     def spans(self, at: int) -> bool:
         """Whether it has this meaning both before and after a moment at which it should have ended."""
         return self.since < at < self.until
-
-
-def free_span(meanings: list[Meaning], at: int) -> tuple[int, int]:
-    """The time around a moment in which a name has no meaning yet.
-
-    >>> free_span([Meaning(1, 1, 10, 20), Meaning(2, 2, 30, FOREVER)], 25)
-    (20, 30)
-    """
-    since = max((one.until for one in meanings if one.until <= at), default=BEGINNING)
-    return since, min((one.since for one in meanings if one.since > at), default=FOREVER)
 
 
 class RareRows(NamedTuple):

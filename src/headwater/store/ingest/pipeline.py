@@ -15,7 +15,7 @@ from headwater.store.ingest.current_lineage import add_fields, lineage_events, r
 from headwater.store.ingest.datasets import datasets_across_renames, describe, joined_twins, resolve_names
 from headwater.store.ingest.field_spelling import READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver, Meaning, RunRow
-from headwater.store.ingest.replay import replay_events
+from headwater.store.ingest.replay import replay_contradicted, replay_events
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.tags import FACET, job_tags
 from headwater.store.ingest.write import update_run_summaries, write
@@ -214,6 +214,8 @@ def _resolve(batch: Batch, ids: IdResolver) -> Rows:
         _describe_job(ids, event, run_id)
         _describe_datasets(ids, event, run_id)
         _add_event(ids.rows, event, run_id)
+    if batch.renames or ids.fields.any_renamed:
+        replay_contradicted(ids, batch.events)
     ids.rows.summarize_no_new_runs()
     add_fields(ids, [one for event in batch.events for one in lineage_events(run_of(ids, event.run), event)])
     return ids.rows
@@ -269,7 +271,8 @@ def _describe_datasets(ids: IdResolver, event: Event, run_id: int) -> None:
     again = datasets_across_renames(ids, event)
     if not again:
         resolve_names(ids, [event])
-        again = ids.merged_with_renames | joined_twins(ids, event)
+        # Names that the event joined may be of datasets with later events.
+        again = ids.merged_with_renames | joined_twins(ids, event) | datasets_across_renames(ids, event)
     if again:
         replay_events(ids, again, (event, run_id))
     else:

@@ -194,16 +194,18 @@ class Rows:
         self._new_jobs.clear()
         return rows
 
-    def take_datasets(self) -> tuple[list[Row], list[Row]]:
-        """Return the rows of new datasets, and those of their names, and forget them."""
+    def take_datasets(self, *, schemas: bool) -> tuple[list[Row], list[Row]]:
+        """Return the rows of new datasets, and those of their names, and forget them.
+
+        ``schemas`` says that new fields are written next, with their places: else schemas wait for `take_schemas`.
+        """
         rows = [
             (
                 row,
                 name.namespace,
                 name.name,
                 *self._with_attributes(schema.dataset, row),
-                *self._schema(row),
-                *self.spellings.of_new_dataset(row),
+                *((*self._schema(row), *self.spellings.of_new_dataset(row)) if schemas else (None,) * 4),
             )
             for row, (_, name) in self._new_datasets.items()
         ]

@@ -82,10 +82,10 @@ def write(connection: Connection, rows: Rows) -> None:
     rows.clear()
 
 
-def write_names(connection: Connection, rows: Rows) -> None:
-    """Write new jobs, new datasets and their names."""
+def write_names(connection: Connection, rows: Rows, *, schemas: bool = False) -> None:
+    """Write new jobs, new datasets and their names; with ``schemas`` as the fields that are written next have them."""
     add_rows(connection, schema.job, _OF_JOB, rows.take_jobs())
-    datasets, names = rows.take_datasets()
+    datasets, names = rows.take_datasets(schemas=schemas)
     add_rows(connection, _DATASET, _OF_DATASET, datasets)
     add_rows(connection, schema.dataset_name, _OF_NAME, names)
 
@@ -98,7 +98,7 @@ def write_runs(connection: Connection, rows: Rows) -> None:
 
 def write_fields(connection: Connection, rows: Rows) -> None:
     """Write new fields, their places and spellings, and those of the fields that are there."""
-    write_names(connection, rows)
+    write_names(connection, rows, schemas=True)
     later = _set_later_schemas(connection, rows.take_schemas())
     rows.spellings.write(connection, rows.new_fields)
     fields, places = rows.take_fields(later)
@@ -259,7 +259,7 @@ def _set_later_schemas(connection: Connection, schemas: Mapping[int, DatedSchema
         now = schemas[dataset]
         if at is None or (now.at, now.digest) > (at, digest):
             later[dataset] = now
-            if now.digest != digest:
+            if now.differs(digest):
                 places |= now.places
                 placed_before += [(dataset,)] if digest is not None else []
     _SET_SCHEMA(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
