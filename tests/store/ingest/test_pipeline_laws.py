@@ -153,6 +153,16 @@ def test_order_does_not_matter_where_lineage_comes_after_the_end_of_its_run(word
     assert len(contents_by_order(words, events, tmp_path)) == 1
 
 
+def test_order_does_not_matter_where_a_run_ends_later_than_a_restoration(words: Any, tmp_path: Path) -> None:
+    """By its first event alone it ended before it, and its lineage may be what was restored."""
+    events = [
+        words.run_event("make", words.written("a", {"x": ["raw.x"]}), minute=0, run="1", inputs=["raw"]),
+        words.run_event("make", minute=4, run="1"),
+        words.run_event("restore", words.written("a", None, (), "SOME_ROWS <1"), minute=1, run="2"),
+    ]
+    assert len(contents_by_order(words, events, tmp_path)) == 1
+
+
 def test_order_does_not_matter_where_two_columns_get_one_name_at_once(words: Any, tmp_path: Path) -> None:
     """The first of them in the alphabet gets it, and the other keeps its own; so does a column that gets two names."""
     events = [

@@ -298,8 +298,12 @@ def _restore_again(
     """Take back all lineage of datasets that were restored after runs of this round, to be written in order."""
     changed: dict[int, int] = {}
     for (one, outputs), datasets in zip(lineage, replaced, strict=True):
-        for dataset in {*outputs, *datasets, *(row.output_id for row in one.lineage), *one.replaced}:
-            changed[dataset] = min(one.run.state_at, changed.get(dataset, one.run.state_at))
+        moments = [(dataset, one.run.state_at) for dataset in {*outputs, *datasets}]
+        # A run may have ended before by the events that were there.
+        moments += [(row.output_id, row.at) for row in one.lineage]
+        moments += [(dataset, before.at) for dataset, before in one.replaced.items()]
+        for dataset, at in moments:
+            changed[dataset] = min(at, one.run.state_at, changed.get(dataset, at))
     again, looked_at = later_restorations(ids.connection, changed), {one.run.id for one, _ in lineage}
     outdated = {dataset for run, dataset in again if run not in looked_at}
     _retract_datasets(ids, outdated)
