@@ -118,6 +118,26 @@ def test_it_fails_with_a_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+def test_workers_run_the_python_of_the_command(tmp_path: Path) -> None:
+    """Also where that is not the one of the path; and one that is not there is named, before anything is read."""
+    (tmp_path / "events.ndjson").write_text(json.dumps(run_event("j", written("a", {"x": ["b.y"]}), run="1")))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho not this one >&2; exit 3\n")
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    environment = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
+    environment["PATH"] = f"{tmp_path / 'bin'}:/usr/bin:/bin"
+    command = [sys.executable, "-m", "headwater", "archive", "build", "events.ndjson", "--into", "tables"]
+    for more, code in (({}, 0), ({"PYSPARK_PYTHON": "no-python"}, 1)):
+        ended = subprocess.run(
+            command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert ended.returncode == code, ended.stderr
+    assert ended.stderr.splitlines()[-1].startswith(
+        "Error: PYSPARK_PYTHON is 'no-python', and there is no such program"
+    )
+
+
+@pytest.mark.spark
 def test_no_edge_of_a_build_is_opaque_with_the_extension(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

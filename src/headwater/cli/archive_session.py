@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain
@@ -30,6 +32,8 @@ DEFAULTS = {
 
 _QUIET = {"spark.log.level": "ERROR"}  # else warnings about plans stand between the lines of progress
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # by spark-submit, whose log is for those who run a cluster
+
+_PYTHON = "PYSPARK_PYTHON"
 
 _FEW_BYTES = 1 << 30
 _PLAIN = {".json", ".jsonl", ".ndjson"}
@@ -109,6 +113,9 @@ def session(conf: list[str] | None, *data: str) -> Any:
     Args:
         conf: settings as KEY=VALUE.
         data: the events and tables that it reads; where all are local and small, its JVM does not optimize itself.
+
+    Raises:
+        ArchiveError: PySpark is not installed, or there is no Python for its workers.
     """
     try:
         from pyspark.sql import SparkSession
@@ -121,4 +128,18 @@ def session(conf: list[str] | None, *data: str) -> Any:
         builder = builder.config(key, value)
     few = bool(data) and all(map(has_few_bytes, data))
     with _started_with(java_options(conf or ())) if few else nullcontext():
-        return builder.getOrCreate()
+        spark = builder.getOrCreate()
+    if spark.sparkContext.master.startswith("local"):
+        _choose_python(spark.sparkContext)
+    return spark
+
+
+def _choose_python(context: Any) -> None:
+    """Have the workers of this machine run this Python where nobody has chosen another: ``python3`` may be any."""
+    if _PYTHON not in os.environ:
+        context.pythonExec = sys.executable
+    elif shutil.which(context.pythonExec) is None:
+        raise ArchiveError(
+            f"{_PYTHON} is {context.pythonExec!r}, and there is no such program: expected the Python that Spark's "
+            f"workers are to run. Without {_PYTHON} they run {sys.executable}."
+        )
