@@ -8,7 +8,8 @@ from tests.dryrun.conftest import DryJobs, edges
 
 pytestmark = pytest.mark.spark
 
-PID = 'print("JVM", spark._jvm.java.lang.ProcessHandle.current().pid(), flush=True)\n'
+# On a line of its own: Spark's progress bar, of jobs that take long, ends none.
+PID = 'print("\\nJVM", spark._jvm.java.lang.ProcessHandle.current().pid(), flush=True)\n'
 
 LEAVING = f"""
 import json, os, sys

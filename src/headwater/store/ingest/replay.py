@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import attrgetter
 
-from sqlalchemy import Table, delete, or_, select
+from sqlalchemy import delete, exists, or_, select, union
 
-from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import Event, read_event
 from headwater.store import schema
@@ -29,6 +28,9 @@ from headwater.store.ingest.replacements import pairs_of_dataset, retract_lineag
 from headwater.store.ingest.tags import Tagging, UserTag, put_tags, remove_tags
 
 _EVENT = schema.event.c
+_ABOUT = (schema.run_dataset.c, schema.dataset_change.c)
+"""What says which runs are about which datasets."""
+
 EventOfRun = tuple[Event, int]
 """An event and the id of its run."""
 
@@ -67,18 +69,19 @@ def _contradicted(ids: IdResolver, event: Event) -> set[int]:
     changed = names_of_changes(event)
     named = changed or {one.dataset for one in (*event.inputs, *(output.description for output in event.outputs))}
     owners = {one.dataset for name in named for one in ids.meanings(name)}
-    if changed and _changed_at_once(ids, event, changed):
+    if changed and _changed_at_once(ids, event, owners):
         return owners
     # A later event than all renames adds to what is there, in whichever order.
     return {one for one in owners if ids.fields.contradicted(one, BEGINNING if changed else event.at)}
 
 
-def _changed_at_once(ids: IdResolver, event: Event, changed: Collection[Dataset]) -> bool:
-    """Whether another event changes one of the names at the same moment."""
+def _changed_at_once(ids: IdResolver, event: Event, owners: Collection[int]) -> bool:
+    """Whether another event changes a name of its datasets at the same moment."""
     ids.flush()
-    others = select(_EVENT.payload).where(_EVENT.at == event.at, _EVENT.digest != event.digest)
-    payloads = ids.connection.execute(others).scalars()
-    return any(not names_of_changes(read_event(zlib.decompress(one))).isdisjoint(changed) for one in payloads)
+    about = (exists().where(one.run_id == _EVENT.run_id, one.dataset_id.in_(owners)) for one in _ABOUT)
+    at_once = select(_EVENT.payload).where(_EVENT.at == event.at, _EVENT.digest != event.digest, or_(*about))
+    others = (read_event(zlib.decompress(one)) for one in ids.connection.execute(at_once).scalars())
+    return any(not names_of_changes(event).isdisjoint(names_of_changes(other)) for other in others)
 
 
 def _of_changed_names(ids: IdResolver, events: Collection[EventOfRun]) -> set[int]:
@@ -146,11 +149,6 @@ def _put_back(ids: IdResolver, user_tags: Collection[UserTag]) -> None:
 
 
 def _events(ids: IdResolver, datasets: Collection[int]) -> list[EventOfRun]:
-    runs = {run for table in (schema.run_dataset, schema.dataset_change) for run in _runs(ids, table, datasets)}
+    runs = union(*(select(one.run_id).where(one.dataset_id.in_(datasets)) for one in _ABOUT))
     of_runs = select(_EVENT.payload, _EVENT.run_id).where(_EVENT.run_id.in_(runs))
     return [(read_event(zlib.decompress(row.payload)), row.run_id) for row in ids.connection.execute(of_runs)]
-
-
-def _runs(ids: IdResolver, table: Table, datasets: Collection[int]) -> set[int]:
-    mine = select(table.c.run_id).where(table.c.dataset_id.in_(datasets))
-    return set(ids.connection.execute(mine).scalars())
