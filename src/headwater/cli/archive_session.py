@@ -129,7 +129,9 @@ def session(conf: list[str] | None, *data: str) -> Any:
     few = bool(data) and all(map(has_few_bytes, data))
     with _started_with(java_options(conf or ())) if few else nullcontext():
         spark = builder.getOrCreate()
-    if spark.sparkContext.master.startswith("local"):
+    from headwater.archive.cache import in_one_process
+
+    if in_one_process(spark):
         _choose_python(spark.sparkContext)
     return spark
 

@@ -224,12 +224,12 @@ def renames_disagree(renames: Collection[FieldRename], twins: Collection[str] = 
     return len(names) < len(spellings) or len(list(consistent_renames(renames, twins))) < len(renames)
 
 
-def kept_names(renames: Sequence[FieldRename]) -> Iterator[tuple[str, int]]:
-    """The fields, by first name and since when, that keep a name while it is given to another.
+def fields_with_taken_names(renames: Sequence[FieldRename]) -> Iterator[tuple[str, int]]:
+    """The fields, by first name and since when that is theirs, whose name a rename gives to another while they have it.
 
-    >>> list(kept_names([FieldRename(5, "x", "y")])) == [("y", BEGINNING)]
+    >>> list(fields_with_taken_names([FieldRename(5, "x", "y")])) == [("y", BEGINNING)]
     True
-    >>> list(kept_names([FieldRename(5, "x", "y"), FieldRename(5, "y", "x")]))
+    >>> list(fields_with_taken_names([FieldRename(5, "x", "y"), FieldRename(5, "y", "x")]))
     []
     """
     for one in renames:

@@ -270,7 +270,7 @@ def describe(ids: IdResolver, event: Event, run_id: int) -> None:
         if output.description.fields:  # of the dataset that had the name, which may be another's from this moment on
             former = dataset_id(ids, _former_name(output), event.at - 1)
             if former != owner:
-                write_change(ids.connection, ids.rows, run_id, former, None)
+                write_change(ids.connection, ids.rows, run_id, former)
             _call_fields(ids, former, output, event.at)
 
 

@@ -16,8 +16,8 @@ from headwater.model.names import (
     caseless,
     consistent_renames,
     field_key,
+    fields_with_taken_names,
     first_name,
-    kept_names,
     key_of,
     keys_of,
     own_name,
@@ -167,15 +167,15 @@ class FieldIds:
         return not self._nothing_renamed
 
     def contradicted(self, dataset_id: int, since: int) -> bool:
-        """Whether fields were renamed in two ways, or to the name of another that keeps it, and some of them since."""
+        """Whether fields were renamed in two ways, or to the name of another that has it, and some of them since."""
         if not any(one.at >= since for one in self.renames(dataset_id)):
             return False
         if dataset_id not in self._contradicted:
             write_fields(self._connection, self._rows)
             keys = set(self._connection.execute(_KEYS_OF, {"dataset": dataset_id}).scalars())
-            kept = {field_key(*one) for one in kept_names(self._own_renames(dataset_id))}
+            taken = {field_key(*one) for one in fields_with_taken_names(self._own_renames(dataset_id))}
             disagree = renames_disagree(self.every_rename(dataset_id), self.twins(dataset_id))
-            self._contradicted[dataset_id] = disagree or not kept.isdisjoint(keys)
+            self._contradicted[dataset_id] = disagree or not taken.isdisjoint(keys)
         return self._contradicted[dataset_id]
 
     def present_name(self, dataset_id: int, name: str, at: int) -> str:

@@ -28,8 +28,8 @@ from headwater.store.ingest.replacements import pairs_of_dataset, retract_lineag
 from headwater.store.ingest.tags import Tagging, UserTag, put_tags, remove_tags
 
 _EVENT = schema.event.c
-_ABOUT = (schema.run_dataset.c, schema.dataset_change.c)
-"""What says which runs are about which datasets."""
+_DATASETS_OF_RUNS = (schema.run_dataset.c, schema.dataset_change.c)
+"""The columns of the tables with the datasets that runs read, wrote or changed."""
 
 EventOfRun = tuple[Event, int]
 """An event and the id of its run."""
@@ -78,7 +78,7 @@ def _contradicted(ids: IdResolver, event: Event) -> set[int]:
 def _changed_at_once(ids: IdResolver, event: Event, owners: Collection[int]) -> bool:
     """Whether another event changes a name of its datasets at the same moment."""
     ids.flush()
-    about = (exists().where(one.run_id == _EVENT.run_id, one.dataset_id.in_(owners)) for one in _ABOUT)
+    about = (exists().where(one.run_id == _EVENT.run_id, one.dataset_id.in_(owners)) for one in _DATASETS_OF_RUNS)
     at_once = select(_EVENT.payload).where(_EVENT.at == event.at, _EVENT.digest != event.digest, or_(*about))
     others = (read_event(zlib.decompress(one)) for one in ids.connection.execute(at_once).scalars())
     return any(not names_of_changes(event).isdisjoint(names_of_changes(other)) for other in others)
@@ -149,6 +149,6 @@ def _put_back(ids: IdResolver, user_tags: Collection[UserTag]) -> None:
 
 
 def _events(ids: IdResolver, datasets: Collection[int]) -> list[EventOfRun]:
-    runs = union(*(select(one.run_id).where(one.dataset_id.in_(datasets)) for one in _ABOUT))
+    runs = union(*(select(one.run_id).where(one.dataset_id.in_(datasets)) for one in _DATASETS_OF_RUNS))
     of_runs = select(_EVENT.payload, _EVENT.run_id).where(_EVENT.run_id.in_(runs))
     return [(read_event(zlib.decompress(row.payload)), row.run_id) for row in ids.connection.execute(of_runs)]
