@@ -51,6 +51,41 @@ sys.setprofile(lambda *call: None)
 print(loops())
 """
 
+COLLECTS = """
+import gc, sys, threading, time
+from headwater.errors import ExtensionError
+from headwater.ext.watchdog import within
+
+def loops():
+    while True:
+        pass
+
+def waits(*call):
+    if "_current_frames" in sys._getframe(1).f_code.co_names:
+        time.sleep(0.02)
+
+if sys.argv[1] == "collects":
+    gc.callbacks.append(waits)
+    gc.set_threshold(1)
+else:
+    gc.disable()
+for _ in range(3):
+    try:
+        within(0.005, loops, ("__main__",))
+    except ExtensionError:
+        pass
+    for _ in range(20):
+        threading.Thread(target=int).start()
+print(gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize(("job", "still"), [("collects", "True"), ("collects none", "False")])
+def test_a_job_that_starts_threads_goes_on_while_work_is_ended(job: str, still: str) -> None:
+    """Python 3.11 may collect garbage while it holds the lock that every start of a thread takes."""
+    command = [sys.executable, "-c", COLLECTS, job]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout == f"{still}\n"
+
 
 @pytest.mark.parametrize("job", ["traced", "profiled afterwards"])
 @pytest.mark.parametrize("work", ["loops", "waits", "ends_in_time"])

@@ -1,12 +1,15 @@
 """Code of others, run within a time, on a thread that can be given up."""
 
 import ctypes
+import gc
+import operator
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from types import FrameType
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
@@ -70,7 +73,7 @@ class _BackgroundWork(Generic[_T]):
             time.sleep(0.001)
 
     def _is_in(self, watched: Collection[str]) -> bool:
-        frame = sys._current_frames().get(self.thread.ident or 0)
+        frame = frame_of(self.thread)
         packages = []
         while frame is not None:
             packages.append(package_of(frame.f_globals.get("__name__")))
@@ -123,6 +126,22 @@ def within(seconds: float, work: Callable[[], _T], packages: Collection[str] = (
     if doing.error is not None:
         raise ExtensionError(f"it raised {_described(doing.error)}") from doing.error
     return doing.result[0]
+
+
+def frame_of(thread: threading.Thread) -> FrameType | None:
+    """The frame that a thread is in, None where it runs no Python.
+
+    Python 3.11 may collect garbage in the middle of ``sys._current_frames``, where it holds a lock that each start of a
+    thread waits for: if another thread came to that meanwhile, the program would stand still (CPython issue 106883). So
+    none is collected then. C makes the three calls, and lets no other thread in between them.
+
+    >>> frame_of(threading.main_thread()).f_code.co_name
+    'frame_of'
+    """
+    if not gc.isenabled():
+        return sys._current_frames().get(thread.ident or 0)
+    _, frames, _ = map(operator.call, (gc.disable, sys._current_frames, gc.enable))
+    return (frames or {}).get(thread.ident or 0)
 
 
 def packages(code: Iterable[object]) -> frozenset[str]:

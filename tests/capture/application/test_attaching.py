@@ -231,20 +231,26 @@ AT_ONCE = (
     + """
 import time
 items.write.parquet("warm")
+begun = time.thread_time()
+for number in range(2_000_000):
+    pass
+counting = time.thread_time() - begun
 clock = spark._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
 begun = time.thread_time() + clock.getCurrentThreadCpuTime() / 1e9
 import headwater
 headwater.attach(spark, events="once.ndjson", quiet=True)
-print(time.thread_time() + clock.getCurrentThreadCpuTime() / 1e9 - begun)
+print(time.thread_time() + clock.getCurrentThreadCpuTime() / 1e9 - begun, counting)
 items.write.parquet("first")
 """
 )
 
 
 def test_attaching_takes_less_than_a_second_of_the_jobs_threads_and_misses_no_first_write(tmp_path: Path) -> None:
+    """A second where Python counts twenty million steps in it; as much longer as the machine takes for those."""
     jobs = Jobs(tmp_path)
     jobs.write(AT_ONCE)
     ended = jobs.plain("job.py")
     assert ended.code == 0, ended.err
-    assert float(ended.out) < 1.0
+    attaching, counting = map(float, ended.out.split())
+    assert attaching < max(1.0, 10 * counting)
     assert statements(jobs.events("once.ndjson")) == {"shop.first": ["START", "COMPLETE"]}

@@ -11,6 +11,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from headwater.capture.guard import guarded
+from headwater.ext.watchdog import frame_of
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
@@ -137,7 +138,7 @@ def _last_exception() -> BaseException | None:
 
 def _outermost_frame() -> FrameType | None:
     """The first frame of the main thread that is of the program itself: below it ``python -m`` has some of its own."""
-    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    frame = frame_of(threading.main_thread())
     found = None
     while frame is not None:
         if found is None or frame.f_globals.get("__name__") == "__main__":
