@@ -5,6 +5,8 @@ VENV := .venv
 # The environments that tests need are made side by side.
 MAKEFLAGS += -j2
 BIN := $(CURDIR)/$(VENV)/bin
+# As users have it: else each process compiles the modules of headwater, which takes it a quarter of a second.
+unexport PYTHONDONTWRITEBYTECODE
 TESTERS ?= 3
 READY := $(VENV)/.ready
 

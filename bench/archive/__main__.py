@@ -14,6 +14,7 @@ from typing import Any
 from bench import drawing
 from bench.archive.builds import DUCKDB, HEADWATER, Built, built, differences
 from bench.archive.events import write
+from bench.archive.scaling import report_scalings, scalings
 from bench.archive.shapes import EDGES, Shape
 from bench.archive.updates import FORMATS, report_updates, updates
 from bench.figures import table
@@ -60,7 +61,7 @@ def measure(options: argparse.Namespace, folder: Path, results: Results) -> None
             into = {by: here / f"{by} {cores}" for by in (HEADWATER, DUCKDB)}
             for by, place in into.items():
                 if by not in options.without:
-                    results.note(built(by, shape, here / "events", place, cores))
+                    results.note(built(by, shape, here / "events", place, range(cores)))
             if all(place.exists() for place in into.values()):
                 _compare(differences(into[HEADWATER], into[DUCKDB]))
 
@@ -142,6 +143,7 @@ def main() -> None:
     parser.add_argument("--go-on", action="store_true", help="beside the builds that the results have")
     parser.add_argument("--updates", type=int, nargs=2, metavar=("EVENTS", "NEW"), help="measure updates, not builds")
     parser.add_argument("--formats", nargs="*", choices=FORMATS, default=FORMATS, help="formats of the updates")
+    parser.add_argument("--scaling", type=int, metavar="TIMES", help="measure what a second core brings, so many times")
     parser.add_argument("--plot", type=Path, default=PLOT)
     options = parser.parse_args()
     results = Results(options.results, options.go_on)
@@ -150,6 +152,10 @@ def main() -> None:
             place = options.folder or Path(folder)
             events, new = options.updates
             print(report_updates(updates(events, new, place, max(options.cores), options.formats)))
+            return
+        if options.scaling:
+            shape = Shape(options.sizes[0], options.runs, options.skew)
+            print(report_scalings([*scalings(shape, options.folder or Path(folder), options.scaling)]))
             return
         measure(options, options.folder or Path(folder), results)
     print(*report(results.builds), sep="\n")

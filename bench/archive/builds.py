@@ -60,16 +60,16 @@ class Built:
         return cls(**values | {"steps": tuple(Step(**step) for step in row["steps"])})
 
 
-def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:
+def built(by: str, shape: Shape, source: Path, into: Path, cores: range) -> Built:
     """Build an archive into a folder; ``edges`` are those to columns in its events.
 
-    All processes are bound to so many cores: Spark with one core works on two beside its Python workers.
+    All processes are bound to these of the machine's cores: Spark with one core works on two beside its Python workers.
     """
     work: Callable[[Path, Path, int], Watch] = _on_spark if by == HEADWATER else _on_duckdb
     watch = apart(_bound, work, source, into, cores)
     edges = shape.events * EDGES
     steps = tuple(watch.steps)
-    return Built(by, cores, shape.events, shape.skew, edges, steps, watch.java, watch.python, watch.memory)
+    return Built(by, len(cores), shape.events, shape.skew, edges, steps, watch.java, watch.python, watch.memory)
 
 
 def apart(work: Callable[..., Result], *arguments: Any) -> Result:
@@ -104,10 +104,10 @@ def _rows(connection: Any, query: str) -> int:
     return int(connection.execute(f"SELECT count(*) FROM ({query})").fetchone()[0])
 
 
-def _bound(work: Callable[[Path, Path, int], Watch], source: Path, into: Path, cores: int) -> Watch:
+def _bound(work: Callable[[Path, Path, int], Watch], source: Path, into: Path, cores: range) -> Watch:
     if hasattr(os, "sched_setaffinity"):  # on Linux
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    return work(source, into, cores)
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[cores.start : cores.stop])
+    return work(source, into, len(cores))
 
 
 def _on_duckdb(source: Path, into: Path, cores: int) -> Watch:
