@@ -1,4 +1,4 @@
-"""What a second core brings to a build, and the most that it could bring on this machine on this day.
+"""Speed that a second core brings to a build, and the most that it could bring on this machine on this day.
 
 Two builds at once, each with a core of its own, wait for nothing but the memory, the caches and the host that cores
 share: no way to divide one build among two cores could be quicker than that.
