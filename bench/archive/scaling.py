@@ -38,9 +38,10 @@ class Scaling:
 
     def row(self) -> list[str]:
         """As the table has it."""
-        cpu = [f"{1000 * one.cpu / one.events:.2f}" for one in (self.alone, self.both)]
-        walls = [f"{one.wall:.1f}" for one in (self.alone, *self.at_once, self.both)]
-        return [walls[0], " and ".join(walls[1:3]), walls[3], *cpu, f"{self.faster:.2f}", f"{self.at_most:.2f}"]
+        builds = [(self.alone,), self.at_once, (self.both,)]
+        walls = [" and ".join(f"{one.wall:.1f}" for one in some) for some in builds]
+        cpu = [" and ".join(f"{1000 * one.cpu / one.events:.2f}" for one in some) for some in builds]
+        return [*walls, *cpu, f"{self.faster:.2f}", f"{self.at_most:.2f}"]
 
 
 def scalings(shape: Shape, folder: Path, times: int) -> Iterator[Scaling]:
@@ -62,6 +63,11 @@ def _built(shape: Shape, folder: Path, cores: range) -> Built:
 
 def report_scalings(found: Sequence[Scaling]) -> str:
     """A table of all, in the order that they were measured in."""
-    seconds = ["one core: s", "two builds, a core each: s", "two cores: s"]
-    head = [*seconds, "one core: CPU ms an event", "two cores", "times as fast", "at most"]
+    builds = ["one core", "two builds, a core each", "two cores"]
+    head = [
+        *(f"{one}: s" for one in builds),
+        *(f"{one}: CPU ms an event" for one in builds),
+        "times as fast",
+        "at most",
+    ]
     return table(head, [one.row() for one in found])
