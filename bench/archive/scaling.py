@@ -4,6 +4,7 @@ Two builds at once, each with a core of its own, wait for nothing but the memory
 share: no way to divide one build among two cores could be quicker than that.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +46,13 @@ class Scaling:
 
 
 def scalings(shape: Shape, folder: Path, times: int) -> Iterator[Scaling]:
-    """Build the archive of a shape so many times in each manner; tables are made anew each time."""
+    """Build the archive of a shape so many times in each manner; tables are made anew each time.
+
+    Raises:
+        SystemExit: builds cannot be bound to two cores here.
+    """
+    if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2:
+        raise SystemExit("--scaling binds builds to two cores: it needs Linux, and a machine that has two.")
     print(f"{write(shape, folder / 'events'):,} lines", file=sys.stderr)
     for _ in range(times):
         alone = _built(shape, folder, range(1))
