@@ -59,6 +59,7 @@ UNUSABLE: dict[str, tuple[Any, ...]] = {
     "extensions": (5, 1.5, True, b"x", {"a": 1}, ...),
     "extensions_disabled": (5, 1.5, True, b"x", {"a": 1}, [1], ...),
     "extension_seconds": NO_SECONDS,
+    "connector_seconds": NO_SECONDS,
 }
 CASES = [(name, value) for name, values in UNUSABLE.items() for value in values]
 # In the environment an empty text is no setting, and a text is all that there is.

@@ -23,7 +23,7 @@ class Acme:
 
         self.spark = spark
         self.make = spark._jvm.org.acme.Plans
-        self.tap = SparkTap(spark.sparkContext, CaptureSettings())
+        self.tap = SparkTap(spark.sparkContext, CaptureSettings(connector_seconds=120))
         self.tap.connect()
 
     def frame(self, logical: Any) -> Any:
@@ -54,17 +54,10 @@ class Acme:
         return [found for plan in plans if (found := statement(decode_document(plan))).outputs]
 
     def run(self, logical: Any) -> Statement:
-        """The inputs and outputs of a command; it is run again where its target was late to answer.
-
-        A connector has three seconds, which a busy machine may take from it. What came late may be there as well then.
-        """
+        """The inputs and outputs of a command."""
         self.ran()
         self.frame(logical)
-        found = self.ran()
-        if not found:
-            self.frame(logical)
-            found = self.ran()
-        *_, statement_of_command = found
+        *_, statement_of_command = self.ran()
         return statement_of_command
 
 

@@ -11,7 +11,7 @@ from tests.interfaces.conftest import Acme
 
 from headwater.capture.jvm.tap import SparkTap
 from headwater.capture.settings import CaptureSettings
-from headwater.extract import statement
+from headwater.extract import column_lineage, statement
 from headwater.model import Dataset, DatasetDescription, Gap, Job, Run, RunMoment, RunState, Symlink
 from headwater.openlineage.writing.events import run_event, to_json
 
@@ -283,9 +283,10 @@ def test_an_operator_that_is_called_as_one_of_sparks_has_columns_of_its_own(acme
 
 
 def test_an_operator_that_does_not_answer_is_called_once(acme: Acme) -> None:
-    loops = acme.frame(acme.make.loops(acme.make.scan("t")))
-    assert whys(acme.lineage(loops)[1]) == ["it did not answer within 3000 ms"]
-    lines, gaps = acme.lineage(loops)
+    impatient = SparkTap(acme.spark.sparkContext, CaptureSettings(connector_seconds=0.5))
+    loops = impatient.plan(acme.frame(acme.make.loops(acme.make.scan("t"))))
+    assert whys(column_lineage(loops)[1]) == ["it did not answer within 500 ms"]
+    lines, gaps = acme.lineage(acme.frame(acme.make.loops(acme.make.scan("t"))))
     assert whys(gaps) == ["it took too long before, and is not asked again"]
     assert "t.stored_id" in lines[0]
 

@@ -145,4 +145,5 @@ _RULES: Mapping[str, _Rule] = {
     "extensions": _Rule("extensions, or texts module:name", _extensions),
     "extensions_disabled": _NAMES,
     "extension_seconds": _SECONDS,
+    "connector_seconds": _SECONDS,
 }

@@ -31,7 +31,8 @@ class CaptureSettings:
     ``extensions`` are used beside those of installed packages: a `headwater.ext.Extension`, a function that gives
     one, or a text ``module:name``; ``extensions_disabled`` are names of some that are not wanted, ``*`` is all.
     ``job_names`` is ``target``, or ``operator`` for the names that the OpenLineage Spark integration gives to jobs.
-    ``extension_seconds`` is the time that the hooks of one extension may take for one plan.
+    ``extension_seconds`` is the time that the hooks of one extension may take for one plan,
+    ``connector_seconds`` that in which a connector has to answer OpenLineage's interfaces, all of a plan twice that.
     """
 
     store: str = ""
@@ -49,6 +50,7 @@ class CaptureSettings:
     extensions: tuple[ExtensionSource, ...] = ()
     extensions_disabled: tuple[str, ...] = ()
     extension_seconds: float = SECONDS
+    connector_seconds: float = 3.0
 
 
 def capture_settings(

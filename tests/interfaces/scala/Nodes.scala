@@ -127,8 +127,8 @@ case class Loops(child: LogicalPlan) extends UnaryNode with InputLineageNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(newChild: LogicalPlan): Loops = copy(child = newChild)
   override def getInputs(context: OpenLineageContext): List[InputDatasetWithFacets] = {
-    val end = System.nanoTime() + 8000000000L
-    while (System.nanoTime() < end) Thread.onSpinWait()
+    val end = System.nanoTime() + 60000000000L
+    while (System.nanoTime() < end) try Thread.sleep(100) catch { case _: InterruptedException => }
     List()
   }
 }

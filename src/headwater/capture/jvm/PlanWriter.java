@@ -65,9 +65,8 @@ public class PlanWriter {
     "View", "WithCTE", "CTERelationDef", "Intersect", "Except", "Generate", "LateralJoin", "Repartition", "RepartitionByExpression", "ResolvedHint",
     "Sample", "Offset", "CollectMetrics", "PipeOperator"}));
 
-  /** How long all operators of a plan, and each of them, may take to tell of themselves: it is others' code. */
-  private static final long LONGEST_ASKING = 6000;
-  private static final long LONGEST_ANSWER = 3000;
+  /** All operators of a plan that describe themselves may take as long as so many of them. */
+  private static final int LONGEST_ANSWERS = 2;
   /** How many nodes are written between two looks at the clock. */
   private static final int NODES_BETWEEN_LOOKS = 256;
   private static final ObjectMapper PLAIN_VALUES = new ObjectMapper();
@@ -87,31 +86,29 @@ public class PlanWriter {
   private final Object session;
   /** Those that a streaming query's writer was given; null of other executions. */
   private final Object options;
-  private final int mostNodes;
-  private final int longestSql;
+  private final Limits limits;
   private long deadline;
-  private long asking = LONGEST_ASKING;
+  private long asking;
   private boolean coarse = false;
   private int count = 0;
   private int nextLook = NODES_BETWEEN_LOOKS;
 
-  /** Limits: nodes written, milliseconds taken; longestSql is the length of expression texts, 0 for none. */
-  public PlanWriter(Object queryExecution, int mostNodes, long milliseconds, int longestSql) throws IOException {
+  public PlanWriter(Object queryExecution, Limits limits) throws IOException {
     this.out = new JsonFactory().createGenerator(text);
     this.session = Reflection.call(queryExecution, "sparkSession");
     this.options = Tables.options(queryExecution);
     this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"), Reflection.optimized(queryExecution));
-    this.mostNodes = mostNodes;
-    this.deadline = System.nanoTime() + milliseconds * 1000000L;
-    this.longestSql = longestSql;
+    this.limits = limits;
+    this.deadline = System.nanoTime() + limits.milliseconds * 1000000L;
+    this.asking = LONGEST_ANSWERS * limits.answer;
   }
 
   /** The plan of a QueryExecution or StreamExecution as JSON: {"nodes": [...], "session": {...}}; with "cut": reason, and coarse, when a limit ended it. */
-  public static String write(Object queryExecution, Object plan, String[] place, int mostNodes, long milliseconds, int longestSql) throws IOException {
-    PlanWriter writer = new PlanWriter(queryExecution, mostNodes, milliseconds, longestSql);
+  public static String write(Object queryExecution, Object plan, String[] place, Limits limits) throws IOException {
+    PlanWriter writer = new PlanWriter(queryExecution, limits);
     String cut = writer.writeTable((TreeNode) plan);
     if (cut != null) {
-      writer = new PlanWriter(queryExecution, Math.max(mostNodes, 100000), Math.max(milliseconds, 2000), longestSql);
+      writer = new PlanWriter(queryExecution, limits.coarse());
       if (!writer.writeCoarseTable((TreeNode) plan)) throw new IllegalStateException(cut);
       writer.out.writeStringField("cut", cut);
     }
@@ -213,7 +210,7 @@ public class PlanWriter {
       if (node instanceof LogicalPlan && pushTold(node, stack)) continue;
       stack.pop();
       writeNode(node);
-      if (count > mostNodes) return "plan of more than " + mostNodes + " nodes";
+      if (count > limits.nodes) return "plan of more than " + limits.nodes + " nodes";
       if (count >= nextLook && isLate()) return "reading the plan took too long";
     }
     return null;
@@ -338,7 +335,7 @@ public class PlanWriter {
     else if (node instanceof SaveIntoDataSourceCommand) { described = Reflection.call(node, "dataSource"); options = Reflection.call(node, "options"); }
     if (described == null) return null;
     long begun = System.nanoTime();
-    Object[] answer = InterfaceCall.ask(described, session, options, Math.min(asking, LONGEST_ANSWER));
+    Object[] answer = InterfaceCall.ask(described, session, options, Math.min(asking, limits.answer));
     long taken = System.nanoTime() - begun;
     asking -= taken / 1000000L;
     deadline += taken;
@@ -353,7 +350,7 @@ public class PlanWriter {
     while (!open.isEmpty()) {
       TreeNode node = (TreeNode) open.pop();
       if (seen.containsKey(node) || visited.put(node, node) != null) continue;
-      if (expanded.containsKey(node) || visited.size() > mostNodes) return true;
+      if (expanded.containsKey(node) || visited.size() > limits.nodes) return true;
       references.clear();
       collect(node);
       open.addAll(references);
@@ -566,8 +563,8 @@ public class PlanWriter {
   }
 
   private void writeSql(Expression node) throws IOException {
-    if (longestSql <= 0) return;
-    try { out.writeStringField("sql", FactWriter.shorten(((Expression) Reflection.call(node, "child")).sql(), longestSql)); }
+    if (limits.sql <= 0) return;
+    try { out.writeStringField("sql", FactWriter.shorten(((Expression) Reflection.call(node, "child")).sql(), limits.sql)); }
     catch (Throwable unprintable) { }
   }
 
@@ -608,7 +605,7 @@ public class PlanWriter {
     facts.writeText("metastore", metastore != null ? metastore : Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
     if (Boolean.TRUE.equals(Reflection.call(conf, "caseSensitiveAnalysis"))) out.writeBooleanField("caseSensitive", true);
     if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
-    if (longestSql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
+    if (limits.sql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
     out.writeEndObject();
     out.writeArrayFieldStart("output");
     Object output = Reflection.call(plan, "output");

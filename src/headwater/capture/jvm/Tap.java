@@ -69,17 +69,13 @@ public class Tap extends SparkListener {
   private final RddActions actions = new RddActions(queue, dropped, lastCall);
   private int capacity = 1;
   private boolean reads = false;
-  private int mostNodes = 0;
-  private long milliseconds = 0;
-  private int longestSql = 0;
+  private Limits limits = null;
 
   /** Called once, before the tap is put on the listener bus. */
-  public void configure(int capacity, boolean reads, int mostNodes, long milliseconds, int longestSql) {
+  public void configure(int capacity, boolean reads, int nodes, long milliseconds, int sql, long answer) {
     this.capacity = capacity;
     this.reads = reads;
-    this.mostNodes = mostNodes;
-    this.milliseconds = milliseconds;
-    this.longestSql = longestSql;
+    this.limits = new Limits(nodes, milliseconds, sql, answer);
     actions.configure(capacity, reads);
   }
 
@@ -118,7 +114,7 @@ public class Tap extends SparkListener {
       LogicalPlan plan = Reflection.analyzed(execution);
       if (!Altered.isEnded(plan) && Before.dropped(id) == null) return execution;
       Leaving.read(id);
-      return PlanWriter.write(execution, plan, PlanWriter.place(execution), mostNodes, milliseconds, longestSql);
+      return PlanWriter.write(execution, plan, PlanWriter.place(execution), limits);
     } catch (Throwable wrong) { return execution; }
     finally { Leaving.read(null); }
   }
@@ -364,7 +360,7 @@ public class Tap extends SparkListener {
 
   private void writePlan(JsonGenerator out, Object execution, LogicalPlan plan, String[] place) throws IOException {
     try {
-      String text = PlanWriter.write(execution, plan, place, mostNodes, milliseconds, longestSql);
+      String text = PlanWriter.write(execution, plan, place, limits);
       out.writeFieldName("plan");
       out.writeRawValue(text);
     } catch (Throwable failed) {
@@ -409,7 +405,7 @@ public class Tap extends SparkListener {
   /** The plan of a DataFrame that need not run, packed like a reply of poll(). */
   public String read(Object dataFrame) throws Exception {
     QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
-    return pack(PlanWriter.write(execution, execution.analyzed(), PlanWriter.place(execution), mostNodes, milliseconds, longestSql));
+    return pack(PlanWriter.write(execution, execution.analyzed(), PlanWriter.place(execution), limits));
   }
 
   private String pack(String text) throws Exception {

@@ -24,10 +24,9 @@ class SparkTap:
     def __init__(self, context: Any, settings: CaptureSettings) -> None:
         self._context = context
         self._tap = new_tap(context._gateway)
-        milliseconds = int(settings.plan_seconds * 1000)
-        self._tap.configure(
-            settings.queue, settings.reads, settings.plan_nodes, milliseconds, settings.description_length or 0
-        )
+        plan, answer = int(settings.plan_seconds * 1000), int(settings.connector_seconds * 1000)
+        length = settings.description_length or 0
+        self._tap.configure(settings.queue, settings.reads, settings.plan_nodes, plan, length, answer)
         self._bus = context._jsc.sc().listenerBus()
 
     def connect(self) -> None:
