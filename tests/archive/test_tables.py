@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from headwater.archive import build, find_fields, read, roots, update
 from headwater.archive.cache import CachedFrames, build_settings, session_settings
+from headwater.archive.formats.differences import in_table_order
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import FORMATS, Lake, lake
 from headwater.archive.formats.manifest import Manifest
@@ -123,6 +124,18 @@ def test_plans_are_those_that_so_many_events_need(
             assert cache.beside_many == (counts[0] == 1_000)
         assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
         assert [spark.conf.get(one) for one in values] == ["true", "true"]
+
+
+@pytest.mark.parametrize(("ordered", "partitions"), [(True, 3), (False, 2)])
+def test_ordered_rows_are_sorted_by_the_tasks_that_have_them(
+    spark: Any, adaptive: None, ordered: bool, partitions: int
+) -> None:
+    rows = spark.range(9, 0, -1, numPartitions=3).selectExpr("string(id) AS source", "'1' AS place")
+    with session_settings(spark, {"spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}):
+        parts = in_table_order(rows, TABLES["quarantine"], ordered=ordered).rdd.glom().collect()
+    assert len(parts) == partitions
+    assert all(part == sorted(part) for part in parts)
+    assert len({row.source for part in parts for row in part}) == 9
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import starmap
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,14 @@ from headwater.store.ingest.replacements import believes_overwrite
 
 FEW = 10_000
 """Rows of a table that one task writes."""
+
+
+class FoldedTable(NamedTuple):
+    """A table by its name; ``ordered`` rows come nearly in its order, in the partitions that they are in."""
+
+    name: str
+    rows: DataFrame
+    ordered: bool = False
 
 
 class Archive(Mapping[str, DataFrame]):
@@ -79,24 +88,25 @@ def _fold(  # noqa: PLR0913 - each by its name
     fit: FitSettings,
     *,
     believe_overwrite: bool,
-) -> Iterator[tuple[str, DataFrame]]:
-    """The tables of a source by name, each as soon as it is known; their rows are made when they are read."""
+) -> Iterator[FoldedTable]:
+    """The tables of a source, each as soon as it is known; their rows are made when they are read."""
     progress(f"Reading {source}")
     with _starting_worker(spark):
         read = lines(spark, source)
     parsed = parsed_lines(read, cache)
-    count, occurring = parsed.looked_through()
-    fit(count)
+    found = parsed.looked_through()
+    fit(found.count)
     distinct = distinct_events(parsed, cache)
-    yield "events", events_table(distinct)
-    yield "quarantine", quarantine_table(parsed.lean)
+    yield FoldedTable("events", events_table(distinct), found.ordered)
+    yield FoldedTable("quarantine", quarantine_table(parsed.lean))
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
-    repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas, occurring).without_texts(cache)
+    repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas, found.occurring).without_texts(cache)
     runs = cache(runs_of(repeated.events))
-    yield from run_tables(repeated.events, runs, occurring).items()
-    resolver = name_resolver(spark, repeated.events, cache, occurring)
+    yield from starmap(FoldedTable, run_tables(repeated.events, runs, found.occurring).items())
+    resolver = name_resolver(spark, repeated.events, cache, found.occurring)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
-    yield from tables_of_events(repeated, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    tables = tables_of_events(repeated, runs, resolver, cache, believe_overwrite=believe_overwrite)
+    yield from starmap(FoldedTable, tables)
 
 
 @contextmanager
@@ -139,7 +149,8 @@ def build(  # noqa: PLR0913 - each choice by its name
     cache = CachedFrames()
     if into is None:
         with build_settings(spark, cache) as fit:
-            tables = dict(_fold(spark, source, cache, progress, fit, believe_overwrite=believed))
+            folded = _fold(spark, source, cache, progress, fit, believe_overwrite=believed)
+            tables = {name: rows for name, rows, _ in folded}
         return Archive({name: tables[name] for name in TABLES}, cache)
     place = lake(spark, into, format)
     before = place.manifest()  # refuses tables of a newer version before the work is done
@@ -169,25 +180,34 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
 
 
 def _written(
-    spark: SparkSession, place: Lake, tables: Iterable[tuple[str, DataFrame]], progress: Progress, cache: CachedFrames
+    spark: SparkSession, place: Lake, tables: Iterable[FoldedTable], progress: Progress, cache: CachedFrames
 ) -> dict[str, Any]:
     """Write tables while others are still found; returns their marks, and reports them in order."""
     with ParallelWrites(spark, progress) as writes:
-        for name, rows in tables:
-            writes.begin(name, partial(write_table, place, name, rows, TABLES[name], cache=cache))
+        for name, rows, ordered in tables:
+            write = partial(write_table, place, name, rows, TABLES[name], cache=cache, ordered=ordered)
+            writes.begin(name, write)
         return writes.marks(TABLES)
 
 
 def write_table(  # noqa: PLR0913, PLR0917 - each by its name
-    place: Lake, name: str, rows: DataFrame, table: Table, progress: Progress, cache: CachedFrames | None = None
+    place: Lake,
+    name: str,
+    rows: DataFrame,
+    table: Table,
+    progress: Progress,
+    cache: CachedFrames | None = None,
+    *,
+    ordered: bool = False,
 ) -> Any:
     """Replace a table of a place, and report the number of its rows; returns its mark.
 
-    Rows of few events, by their ``cache``, are written by one task as they are made.
+    Rows of few events, by their ``cache``, are written by one task as they are made, and ``ordered`` ones by those that
+    have them.
     """
     few = cache is not None and cache.few
     if few or name == "events":  # whose rows are parsed lines, which are cached with their texts
-        mark = place.write(name, rows, table, few=few)
+        mark = place.write(name, rows, table, few=few, ordered=ordered)
         count = place.read(name, mark).count()  # which files say
     else:
         count, mark = _cached_and_written(place, name, rows, table)

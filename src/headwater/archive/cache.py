@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from inspect import signature
 from math import ceil
 from typing import Protocol
 
+from py4j.java_gateway import java_import
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -22,6 +24,9 @@ _EVENTS_A_PARTITION = 6_000
 _MOST_SENT = 100_000  # rows that go to all tasks of a join
 _PARTITIONS_A_CORE = 1  # of shuffles that are not adapted, whose small partitions nobody joins
 _PARTITIONS = "spark.sql.shuffle.partitions"
+_LEVEL = "storageLevel"
+_CHECKPOINT = signature(DataFrame.localCheckpoint).parameters  # a level is among them since Spark 4
+_LOOKED_UP = ("sql.functions", "api.python.PythonUtils", "sql.api.python.PythonSQLUtils")
 _FOR_ALL = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",  # else each text is copied and hashed, for a dictionary
@@ -71,6 +76,15 @@ class CachedFrames:
         self._frames.append(_without_plan(frame).persist(self._level))
         return self._frames[-1]
 
+    def whole_rows(self, frame: DataFrame) -> DataFrame:
+        """The frame, whose rows are cached on disk as they are when they are read first, and are read whole each time.
+
+        Else Spark caches their columns, in buffers that grow and are copied. In one process, where no rows can be lost.
+        """
+        if self.checkpoints or not (_LEVEL in _CHECKPOINT and in_one_process(frame.sparkSession)):
+            return self(frame)
+        return frame.localCheckpoint(eager=False, **{_LEVEL: StorageLevel.DISK_ONLY})
+
     def sent(self, rows: DataFrame, count: int) -> DataFrame:
         """Rows that are so many; few beside many go to all tasks of a join, and the other side stays where it is."""
         return sf.broadcast(rows) if self.sends(count) else rows
@@ -117,6 +131,12 @@ def _loading_as_tasks_do(spark: SparkSession) -> Iterator[None]:
         thread.setContextClassLoader(before)
 
 
+def _import_functions(spark: SparkSession) -> None:
+    """Let Java know where Spark's functions are: else it looks into each jar of Spark at each call of one of them."""
+    for name in _LOOKED_UP:
+        java_import(spark._jvm, f"org.apache.spark.{name}")
+
+
 @contextmanager
 def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[FitSettings]:
     """Settings for the time of a build or an update; what it yields is called with the numbers of events once known.
@@ -128,6 +148,7 @@ def build_settings(spark: SparkSession, cache: CachedFrames) -> Iterator[FitSett
     what size they are. Others have at most as many partitions as their number needs: a task writes a file for each
     partition of a shuffle.
     """
+    _import_functions(spark)
     with session_settings(spark, _FOR_ALL), _loading_as_tasks_do(spark), ExitStack() as fitted:
 
         def fit(events: int, before: int = 0) -> None:

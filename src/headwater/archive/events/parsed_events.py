@@ -13,16 +13,20 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
-from headwater.archive.cache import Cache
+from headwater.archive.cache import MANY_EVENTS, Cache, CachedFrames
 from headwater.archive.events.parser import parse
 from headwater.archive.events.schema import EVENT
 from headwater.archive.events.sources import as_lines
 from headwater.archive.formats.differences import without
 from headwater.archive.tables import Table, TableColumn
+from headwater.model.time import DAY
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
 _IS_EVENT = "digest IS NOT NULL"
+_ROW, _FIRST = "row", "first_row"  # numbers of rows in both frames of parsed lines, which come in one order
+_FILES_OF_A_DAY = 3
+_FEW_FILES = 50
 _MOST_BROADCAST = 1_000_000  # digests, of 32 characters each
 
 
@@ -133,6 +137,28 @@ class ParsedEvents:
 
 
 @dataclass(frozen=True, slots=True)
+class LineFeatures:
+    """Properties of all lines, known once they are parsed.
+
+    Args:
+        count: the number of lines.
+        days: days that their events are of, about.
+        files: files that tasks write where each writes the events that it has, one for each day of them, about.
+        occurring: what occurs in events.
+    """
+
+    count: int
+    days: int
+    files: int
+    occurring: EventFeatures
+
+    @property
+    def ordered(self) -> bool:
+        """Whether events come so nearly in the order of time that the tasks that have them write few files of a day."""
+        return self.count <= MANY_EVENTS and self.files <= _FILES_OF_A_DAY * self.days + _FEW_FILES
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedLines:
     """Lines that were read, cached: ``whole`` ones, and ``lean`` ones without the texts of events.
 
@@ -146,17 +172,20 @@ class ParsedLines:
         """The events among them without texts, as often as they are there."""
         return self.lean.where(_IS_EVENT)
 
-    def looked_through(self) -> tuple[int, EventFeatures]:
-        """The number of lines, and what occurs in them; by this they are cached."""
+    def looked_through(self) -> LineFeatures:
+        """The number of lines, their order, and what occurs in them; by this they are cached."""
         occurs = (sf.coalesce(sf.bool_or(sf.expr(one)), sf.lit(False)).alias(name) for name, one in _OCCURS.items())
-        count, *found = self.lean.agg(sf.count("*"), *occurs).first() or (0, *[False] * len(_OCCURS))
-        return count, EventFeatures(*found)
+        day = sf.floor(sf.col("at") / DAY)
+        placed = self.lean.withColumns({"day": day, "file": sf.concat_ws(" ", day, sf.spark_partition_id())})
+        many = (sf.approx_count_distinct(name) for name in ("day", "file"))
+        count, days, files, *found = placed.agg(sf.count("*"), *many, *occurs).first() or (0, 0, 0)
+        return LineFeatures(count, days, files, EventFeatures(*found))
 
 
-def parsed_lines(lines: DataFrame, cache: Cache) -> ParsedLines:
+def parsed_lines(lines: DataFrame, cache: CachedFrames) -> ParsedLines:
     """Read lines of sources, as `headwater.archive.events.parser.parse` does, and cache them."""
-    whole = cache(parse(lines).select("event.*", "rejected"))
-    return ParsedLines(whole, cache(whole.drop(_TEXT)))
+    whole = cache.whole_rows(parse(lines).select("event.*", "rejected"))
+    return ParsedLines(whole, cache.whole_rows(whole.drop(_TEXT)))
 
 
 def distinct_events(parsed: ParsedLines, cache: Cache) -> ParsedEvents:
@@ -169,25 +198,27 @@ def distinct_events(parsed: ParsedLines, cache: Cache) -> ParsedEvents:
         name: cache(parsed.events().select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
         for name, key in zip(_APART, ("shape", "schema"), strict=True)
     }
-    events = parsed.whole.where(_IS_EVENT).drop(*_APART, "rejected")
-    return ParsedEvents(_each_once(events, parsed.events(), cache), **apart)
+    return ParsedEvents(_each_once(parsed, cache).drop(*_APART, "rejected"), **apart)
 
 
-def _each_once(events: DataFrame, lean: DataFrame, cache: Cache) -> DataFrame:
-    """Rows with distinct digests.
+def _each_once(parsed: ParsedLines, cache: Cache) -> DataFrame:
+    """Events with distinct digests: of equal ones the first.
 
-    Nearly all have one that no other row has: only the digests of all rows are shuffled, and not their texts.
+    Nearly all have one that no other has: only the digests of all are shuffled, and not their texts.
     """
-    repeated = cache(lean.groupBy("digest").count().where("count > 1").select("digest"))
+    whole, lean = (frame.withColumn(_ROW, sf.monotonically_increasing_id()) for frame in (parsed.whole, parsed.lean))
+    digests = lean.where(_IS_EVENT).groupBy("digest").agg(sf.count("*").alias("times"), sf.min(_ROW).alias(_FIRST))
+    repeated = cache(digests.where("times > 1").select("digest", _FIRST))
     count = repeated.count()
+    events = whole.where(_IS_EVENT)
     if not count:
-        return events
+        return events.drop(_ROW)
     repeated = sf.broadcast(repeated) if count <= _MOST_BROADCAST else repeated
-    others = cache(events.join(repeated, "digest", "left_semi").dropDuplicates(["digest"]))
-    return events.join(repeated, "digest", "left_anti").unionByName(others)
+    joined = events.join(repeated, "digest", "left")
+    return joined.where(f"{_FIRST} IS NULL OR {_FIRST} = {_ROW}").drop(_ROW, _FIRST)
 
 
-def reparsed_events(events: DataFrame, cache: Cache) -> ParsedEvents:
+def reparsed_events(events: DataFrame, cache: CachedFrames) -> ParsedEvents:
     """The events of the table ``events``, whose texts are parsed again."""
     lines = as_lines(events, sf.lit("events"), place=sf.col("digest"), value=sf.col(_TEXT))
     return distinct_events(parsed_lines(lines, cache), cache)

@@ -31,10 +31,10 @@ class Delta:
         self._spark, self._folder = spark, folder
         self._committing = Lock()  # by a setting of the session
 
-    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False, ordered: bool = False) -> int:
         """Replace a table; its mark is its version."""
         writer = (
-            in_table_order(rows, table, few=few)
+            in_table_order(rows, table, few=few, ordered=ordered)
             .write.format("delta")
             .mode("overwrite")
             .option("overwriteSchema", "true")

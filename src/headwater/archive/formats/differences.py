@@ -56,13 +56,18 @@ def merge(target: str, changes: DataFrame, table: Table) -> None:
         spark.catalog.dropTempView(view)
 
 
-def in_table_order(rows: DataFrame, table: Table, *, few: bool = False) -> DataFrame:
+def in_table_order(rows: DataFrame, table: Table, *, few: bool = False, ordered: bool = False) -> DataFrame:
     """Rows in the order of the table, so that files and their blocks hold few datasets, and readers skip the others.
 
-    ``few`` rows are sorted by one task: to find the ranges of several takes a job and a shuffle.
+    ``few`` rows are sorted by one task: to find the ranges of several takes a job and a shuffle. ``ordered`` ones are
+    sorted by the tasks that have them.
     """
     order = (*table.partitions, *table.order)
-    return (rows.coalesce(1) if few else rows.repartitionByRange(*order)).sortWithinPartitions(*order)
+    if few:
+        rows = rows.coalesce(1)
+    elif not ordered:
+        rows = rows.repartitionByRange(*order)
+    return rows.sortWithinPartitions(*order)
 
 
 def without(rows: DataFrame, others: DataFrame, key: Iterable[str]) -> DataFrame:

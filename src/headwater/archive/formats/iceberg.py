@@ -28,7 +28,7 @@ class Iceberg:
         self._spark, self._namespace = spark, namespace
         self._committing = Lock()  # by a setting of the session
 
-    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False, ordered: bool = False) -> int:
         """Replace a table; its mark is its snapshot. The namespace is made where it is missing.
 
         Rows of a table with the same columns are overwritten: ``createOrReplace`` replaces also the metadata that
@@ -36,7 +36,8 @@ class Iceberg:
         """
         token = token_hex(8)
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
-        writer = in_table_order(rows, table, few=few).writeTo(self._whole(name)).using("iceberg")
+        arranged = in_table_order(rows, table, few=few, ordered=ordered)
+        writer = arranged.writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")

@@ -23,10 +23,10 @@ _EXTENSION = "DeltaSparkSessionExtension"
 class Lake(Protocol):
     """A place for tables in one format."""
 
-    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> Any:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False, ordered: bool = False) -> Any:
         """Write a table, which readers do not see before `publish`; returns its mark.
 
-        ``few`` rows are written by one task.
+        ``few`` rows are written by one task, ``ordered`` ones by the tasks that have them.
         """
 
     def add(self, name: str, mark: Any, rows: DataFrame, table: Table, *, few: bool = False) -> Any:

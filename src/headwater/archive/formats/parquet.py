@@ -23,9 +23,12 @@ class Parquet:
     def __init__(self, spark: SparkSession, folder: Folder) -> None:
         self._spark, self._folder = spark, folder
 
-    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> dict[str, Any]:
+    def write(
+        self, name: str, rows: DataFrame, table: Table, *, few: bool = False, ordered: bool = False
+    ) -> dict[str, Any]:
         """Write a table; its mark is its path below the folder, with its columns: an empty table has no file."""
-        path = self._written(name, in_table_order(rows, table, few=few), *table.partitions)
+        arranged = in_table_order(rows, table, few=few, ordered=ordered)
+        path = self._written(name, arranged, *table.partitions)
         return {"path": path, "schema": rows.schema.jsonValue()}
 
     def add(
