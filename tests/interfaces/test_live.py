@@ -291,6 +291,12 @@ def test_an_operator_that_does_not_answer_is_called_once(acme: Acme) -> None:
     assert "t.stored_id" in lines[0]
 
 
+def test_connectors_that_get_no_time_are_not_called_and_a_gap_names_the_setting(acme: Acme) -> None:
+    hurried = SparkTap(acme.spark.sparkContext, CaptureSettings(connector_seconds=0))
+    _, gaps = column_lineage(hurried.plan(acme.frame(acme.make.scan("t"))))
+    assert whys(gaps) == ["no time is left for it (connector_seconds), and it was not called"]
+
+
 def test_finding_no_interface_in_a_plan_takes_less_than_a_millisecond(acme: Acme) -> None:
     tower = acme.make.tower(1000, acme.make.nothing())
     assert acme.make.nanoseconds(tower, acme.tap._tap.getClass().getClassLoader()) < 1_000_000

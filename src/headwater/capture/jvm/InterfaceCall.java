@@ -44,7 +44,7 @@ public class InterfaceCall implements Runnable {
   }
 
   private Object[] ask(long milliseconds) {
-    String refusal = milliseconds <= 0 ? "others took too long, and it was not asked" : refusal(object.getClass());
+    String refusal = milliseconds <= 0 ? "no time is left for it (connector_seconds), and it was not called" : refusal(object.getClass());
     if (refusal != null) return failed(refusal);
     Thread thread = new Thread(this, "headwater-asks");
     thread.setDaemon(true);
