@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from inspect import signature
 from math import ceil
 from typing import Protocol
 
+import pyspark
 from py4j.java_gateway import java_import
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -24,8 +24,7 @@ _EVENTS_A_PARTITION = 6_000
 _MOST_SENT = 100_000  # rows that go to all tasks of a join
 _PARTITIONS_A_CORE = 1  # of shuffles that are not adapted, whose small partitions nobody joins
 _PARTITIONS = "spark.sql.shuffle.partitions"
-_LEVEL = "storageLevel"
-_CHECKPOINT = signature(DataFrame.localCheckpoint).parameters  # a level is among them since Spark 4
+_CHECKPOINTS_HAVE_LEVELS = not pyspark.__version__.startswith("3.")
 _LOOKED_UP = ("sql.functions", "api.python.PythonUtils", "sql.api.python.PythonSQLUtils")
 _FOR_ALL = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
@@ -81,9 +80,9 @@ class CachedFrames:
 
         Else Spark caches their columns, in buffers that grow and are copied. In one process, where no rows can be lost.
         """
-        if self.checkpoints or not (_LEVEL in _CHECKPOINT and in_one_process(frame.sparkSession)):
+        if self.checkpoints or not (_CHECKPOINTS_HAVE_LEVELS and in_one_process(frame.sparkSession)):
             return self(frame)
-        return frame.localCheckpoint(eager=False, **{_LEVEL: StorageLevel.DISK_ONLY})
+        return frame.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY)
 
     def sent(self, rows: DataFrame, count: int) -> DataFrame:
         """Rows that are so many; few beside many go to all tasks of a join, and the other side stays where it is."""

@@ -15,11 +15,10 @@ from pyspark.sql.types import ArrayType, StructType
 
 from headwater.archive.cache import MANY_EVENTS, Cache, CachedFrames
 from headwater.archive.events.parser import parse
-from headwater.archive.events.schema import EVENT
+from headwater.archive.events.schema import EVENT, event_day
 from headwater.archive.events.sources import as_lines
 from headwater.archive.formats.differences import without
 from headwater.archive.tables import Table, TableColumn
-from headwater.model.time import DAY
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
@@ -175,8 +174,8 @@ class ParsedLines:
     def looked_through(self) -> LineFeatures:
         """The number of lines, their order, and what occurs in them; by this they are cached."""
         occurs = (sf.coalesce(sf.bool_or(sf.expr(one)), sf.lit(False)).alias(name) for name, one in _OCCURS.items())
-        day = sf.floor(sf.col("at") / DAY)
-        placed = self.lean.withColumns({"day": day, "file": sf.concat_ws(" ", day, sf.spark_partition_id())})
+        file_of_task = sf.concat_ws(" ", event_day(), sf.spark_partition_id())
+        placed = self.lean.withColumns({"day": event_day(), "file": file_of_task})
         many = (sf.approx_count_distinct(name) for name in ("day", "file"))
         count, days, files, *found = placed.agg(sf.count("*"), *many, *occurs).first() or (0, 0, 0)
         return LineFeatures(count, days, files, EventFeatures(*found))

@@ -1,5 +1,7 @@
 """The columns of lines of sources, and of the events that are read from them."""
 
+from pyspark.sql import Column
+from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -10,6 +12,8 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
+
+from headwater.model.time import DAY
 
 TEXT, COUNT, FLAG, BYTES = StringType(), LongType(), BooleanType(), BinaryType()
 
@@ -101,3 +105,8 @@ REJECTED = columns(source=TEXT, place=TEXT, reason=TEXT, excerpt=TEXT)
 
 PARSED = StructType([StructField("event", EVENT), StructField("rejected", REJECTED)])
 """A line that was read: one of the two is NULL."""
+
+
+def event_day() -> Column:
+    """The day of an event as the number of days since 1970, in UTC."""
+    return sf.floor(sf.col("at") / DAY)

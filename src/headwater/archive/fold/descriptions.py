@@ -3,9 +3,9 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from headwater.archive.events.schema import event_day
 from headwater.archive.fold.run_lineage import JOB, latest
 from headwater.archive.names.resolver import Resolver
-from headwater.model.time import DAY
 
 _DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
 _OF_FIELD = ("field_id", "own", *_DATASET)  # the id first: Spark compares most rows by its first eight bytes
@@ -13,7 +13,7 @@ _OF_FIELD = ("field_id", "own", *_DATASET)  # the id first: Spark compares most 
 
 def events(parsed: DataFrame) -> DataFrame:
     """The events with their days."""
-    return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / DAY).cast("int")))
+    return parsed.withColumn("day", sf.date_from_unix_date(event_day().cast("int")))
 
 
 def runs(runs_with_events: DataFrame, parsed: DataFrame, *, parents_occur: bool = True) -> DataFrame:
