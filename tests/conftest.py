@@ -1,10 +1,13 @@
 """For all tests: what Spark's processes find in their environment, and which tests stay together."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
@@ -15,6 +18,8 @@ HERE = Path(__file__).parent
 PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 """The pandas API of Spark asks for it, and warns when a Spark runs already."""
 
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 LONG = ("server", "store")
 TOGETHER = {"archive", "chains", "connect", "extract", "formats", "interfaces", "oracle", "sources", "streaming", "tpc"}
@@ -61,3 +66,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if any(item.get_closest_marker("spark") for item in session.items) and not session.config.option.collectonly:
         os.environ.update({**PANDAS, **options()})
         look_up_once()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_attached() -> Iterator[None]:
+    """A test that attaches in this process detaches too: the next Spark would be watched for it."""
+    yield
+    contexts = sys.modules.get("headwater.capture.application.contexts")
+    assert contexts is None or not contexts._hooked, "headwater.detach() is missing: Spark would be watched from now on"

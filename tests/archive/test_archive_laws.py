@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 
@@ -245,15 +245,11 @@ def worlds(how_many: int) -> list[list[dict[str, Any]]]:
     """
     found: list[list[dict[str, Any]]] = []
 
-    slow = [HealthCheck.too_slow]  # on a machine that does much else
-
     @settings(
         max_examples=how_many,
         phases=[Phase.generate],
         database=None,
-        deadline=None,
         derandomize=SAME_EACH_TIME,
-        suppress_health_check=slow,
     )
     @given(world=WORLD)
     def collect(world: Any) -> None:

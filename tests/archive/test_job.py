@@ -153,7 +153,7 @@ def test_no_edge_of_a_build_is_opaque_with_the_extension(
     monkeypatch.setenv("HEADWATER_EXTENSIONS", "archive_lineage:archive")
     headwater.attach(spark, events=str(seen), quiet=True)
     build(spark, str(events), str(tmp_path / "tables"), format="parquet")
-    headwater.detach(spark)
+    headwater.detach()
     outputs = [output for line in seen.read_bytes().splitlines() for output in read_event(line).outputs]
     found = {Path(one.description.dataset.name).name: one.lineage for one in outputs if one.lineage is not None}
     assert set(found) == set(TABLES)

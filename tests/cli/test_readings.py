@@ -68,7 +68,7 @@ def test_rows_that_were_filtered_by_a_stage_of_before_stand_below_who_read_them(
 
 
 @pytest.mark.parametrize("most", [5_000, 2])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs=nights() | st.lists(WRITES, min_size=2, max_size=9))
 def test_every_root_stands_in_the_tree(monkeypatch: pytest.MonkeyPatch, most: int, runs: list[Write]) -> None:
     monkeypatch.setattr(trees, "MOST_VISITS", most)

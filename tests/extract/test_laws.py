@@ -45,7 +45,7 @@ def unioned(document: Document, root: int) -> None:
 WRAPPERS = [limited, aliased, projected, unioned]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(which=st.sampled_from(FRAMES), wrappers=st.lists(st.sampled_from(WRAPPERS), min_size=1, max_size=4))
 def test_what_changes_no_value_changes_no_lineage(
     which: tuple[str, Case], wrappers: list[Callable[[Document, int], None]]

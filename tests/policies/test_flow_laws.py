@@ -86,7 +86,7 @@ def step(arriving: Arriving, kind: str) -> Arriving | None:
 IN_MEMORY = st.sampled_from(["never", "in blocks", "from the start", "then"])
 
 
-@settings(max_examples=45, deadline=None)
+@settings(max_examples=45)
 @given(st.sets(EDGE | WHOLE, min_size=1, max_size=14) | st.sets(EDGE, min_size=1, max_size=14), IN_MEMORY)
 def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_memory: str) -> None:
     with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
@@ -110,7 +110,7 @@ def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_mem
             assert str(one.steps[0].input) == f"file:/{start}"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sets(EDGE, min_size=4, max_size=20), st.sampled_from(COLUMNS), st.sampled_from(["d0", "d1", "d2", "d3"]))
 def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph, column: str, dataset: str) -> None:
     with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:
@@ -138,7 +138,7 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
         assert found[0] == found[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(RUN, min_size=3, max_size=9), st.booleans())
 def test_a_tag_arrives_where_roots_lead_back_to_its_column(runs: list[dict[str, Any]], direct: bool) -> None:
     """After any history of replaced datasets: what a column has read when is the same downward and upward."""

@@ -159,7 +159,6 @@ def store(url: str) -> Any:
 
 @settings(
     max_examples=250 if "EVERY_CASE" in os.environ else 15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -218,7 +218,7 @@ def agree(store: Store, edges: list[Edge], plain: set[str], start: tuple[str, st
         assert set().union(*(by_leaf[one] for one in kinds)) <= set().union(*(by_column[one] for one in kinds))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     edges=st.lists(EDGE, min_size=1, max_size=9),
     later=st.lists(EDGE, max_size=9),

@@ -41,7 +41,7 @@ def url(forker: Forker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def test_no_answer_is_the_servers_fault_or_another_than_described(
     operation: str, mode: GenerationMode, url: str
 ) -> None:
-    @settings(max_examples=EACH, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @settings(max_examples=EACH, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(case=OPERATIONS[operation].as_strategy(generation_mode=mode))
     def ask(case: schemathesis.Case) -> None:
         answer = case.call(base_url=url, timeout=60)

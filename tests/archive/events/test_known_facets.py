@@ -41,7 +41,7 @@ def assert_same(line: bytes, known: KnownFacets) -> None:
 
 
 @given(st.lists(EVENTS, max_size=3), st.sampled_from([(",", ":"), (", ", ": "), (" ,", " :\n")]), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_line_has_the_value_that_it_has_when_all_of_it_is_parsed(values: Any, separators: Any, ascii: bool) -> None:
     known = KnownFacets(1 << 20)
     for value in values:

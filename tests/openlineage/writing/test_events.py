@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import ValidationError
 from openlineage.client.serde import Serde
@@ -350,7 +350,7 @@ moments = st.builds(
 facet_settings = st.builds(FacetSettings, st.booleans(), st.booleans(), st.integers(0, 8), st.integers(0, 8))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(moments, facet_settings)
 def test_any_moment_gives_a_valid_event(check: Check, moment: RunMoment, facets: FacetSettings) -> None:
     event = written(moment, facets)
@@ -367,7 +367,7 @@ def test_any_moment_gives_a_valid_event(check: Check, moment: RunMoment, facets:
     assert len({(one["namespace"], one["name"]) for one in event["inputs"]}) == len(event["inputs"])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(moments, facet_settings)
 def test_the_end_of_a_run_has_the_facets_of_its_start_and_more(moment: RunMoment, facets: FacetSettings) -> None:
     begun = run_event(replace(moment, state=RunState.START, error="", stack_trace=""), facets)

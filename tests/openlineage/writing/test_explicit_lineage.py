@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from tests.openlineage.writing.test_events import MOMENT, moments
 
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Output, RunMoment, Statement
@@ -87,7 +87,7 @@ def test_it_says_the_edges_where_column_lineage_is_left_out() -> None:
     assert explicit(alone) == explicit(event_of(MOMENT))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(moment=moments)
 def test_both_facets_say_the_same_edges(check: Callable[[dict[str, Any]], None], moment: RunMoment) -> None:
     event = event_of(moment)

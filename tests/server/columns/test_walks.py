@@ -279,7 +279,7 @@ EDGE = st.tuples(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(edges=st.lists(EDGE, max_size=8), filters=FILTERS)
 @example(
     edges=[("a", "x", "a", "x", "IDENTITY"), ("a", "x", "a", "y", "IDENTITY"), ("b", "x", "a", "x", "FILTER")],

@@ -87,7 +87,7 @@ def agree(store: Store, index: EdgeIndex) -> None:
         assert in_memory == [(list(one.distance.items()), one) for one in closures(by_database)]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(st.fixed_dictionaries(PARTS) | RENAME, min_size=1, max_size=3), max_size=3))
 def test_it_answers_as_the_database_does(store: Store, words: Any, batches: list[list[dict[str, Any]]]) -> None:
     with store.write() as connection:

@@ -64,7 +64,7 @@ def closures(store: Store) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(steps=st.lists(STEP | CHANGED, min_size=1, max_size=6), chance=st.randoms(use_true_random=False))
 def test_spelling_changes_no_closure(words: Any, steps: list[Any], chance: random.Random) -> None:
     alike = events(words, steps, str.lower)

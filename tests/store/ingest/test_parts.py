@@ -41,7 +41,7 @@ def written(words: Any, facet: Any) -> Any:
 
 
 @given(EVENTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_in_parts_is_written_as_the_whole_is(value: Any) -> None:
     whole = canonical(value)
     assert canonical(in_parts(deepcopy(value))) == whole

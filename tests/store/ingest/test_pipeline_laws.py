@@ -99,7 +99,7 @@ def store_of(folder: Path, batches: list[list[dict[str, Any]]]) -> Store:
     return store
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=7), seed=st.randoms(use_true_random=False))
 def test_order_batches_and_repetition_do_not_matter(
     words: Any, parts: list[dict[str, Any]], seed: random.Random
@@ -107,7 +107,7 @@ def test_order_batches_and_repetition_do_not_matter(
     agree(words, [event(words, one) for one in parts], seed)
 
 
-@settings(max_examples=40, deadline=None, derandomize=SAME_EACH_TIME)
+@settings(max_examples=40, derandomize=SAME_EACH_TIME)
 @given(
     parts=st.lists(EVENT, min_size=1, max_size=6),
     changes=st.lists(CHANGE, min_size=1, max_size=4),

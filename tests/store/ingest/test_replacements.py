@@ -191,7 +191,7 @@ def sqlite_store(believed: bool) -> Iterator[Store]:
             yield store
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs=histories(), seed=st.randoms(use_true_random=False), believed=st.booleans())
 def test_current_lineage_follows_from_the_events_whatever_their_order(
     words: Any, opened: Opener, runs: list[Write], seed: random.Random, believed: bool

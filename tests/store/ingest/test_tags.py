@@ -65,7 +65,7 @@ def rename(words: Any, parts: tuple[str, str, dict[str, str], int]) -> Json:
     return event
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     events=st.lists(EVENT, min_size=1, max_size=5),
     renames=st.lists(RENAME, max_size=1),

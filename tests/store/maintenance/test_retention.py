@@ -242,7 +242,7 @@ def as_of(store: Store, at: int) -> list[Any]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=8),
     changes=st.lists(CHANGE, max_size=2),

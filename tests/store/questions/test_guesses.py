@@ -180,7 +180,7 @@ def test_columns_that_only_a_guess_leads_to_are_known_among_ids(shop: Store) -> 
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=7), minute=st.none() | st.integers(0, 5))
 def test_guesses_are_added_and_take_nothing_away(words: Any, parts: list[Any], minute: int | None) -> None:
     moment = None if minute is None else NEW_YEAR + minute * MINUTE

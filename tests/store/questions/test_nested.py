@@ -285,7 +285,7 @@ def leaves_of(graph: Graph) -> set[str]:
     return set().union(*(atoms(*short(column).split(".", 1)) for column in graph.columns))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(edges=st.lists(EDGE, max_size=9), plain=st.sets(st.sampled_from(DATASETS), max_size=1))
 def test_leaves_are_those_that_a_search_by_brute_force_finds(words: Any, edges: list[Edge], plain: set[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:

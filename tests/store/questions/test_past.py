@@ -69,7 +69,7 @@ def ingested(store: Store, runs: Sequence[Write], batch: int = 0) -> None:
         store.ingest(events[begin : begin + size])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nights() | st.lists(WRITES, min_size=2, max_size=9), st.sampled_from([0, 1, 3]))
 def test_every_source_whose_values_are_in_the_rows_is_a_root(runs: list[Write], batch: int) -> None:
     with tempfile.TemporaryDirectory() as folder, new_store(folder) as store:

@@ -259,7 +259,7 @@ def composed(edges: list[tuple[str, ...]], start: str) -> dict[str, set[Transfor
     return composed
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(edges=st.lists(EDGE, max_size=10))
 def test_up_and_down_are_the_same_relation_and_paths_compose(words: Any, edges: list[tuple[str, ...]]) -> None:
     columns = [f"{dataset}.{column}" for dataset, column in product(DATASETS, COLUMNS)]

@@ -1,5 +1,6 @@
 package headwater;
 
+import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.AsyncEventQueue;
@@ -49,17 +50,27 @@ public class Queue extends AsyncEventQueue {
     super.post(event);
   }
 
-  /** Put a listener on a queue of its own; on one that takes every event where this Spark's bus is not as we know it. */
-  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams, Statistics statistics, RddActions actions) {
+  /** Put a listener on a queue of its own, which is returned; on one that takes every event where this Spark's bus is not as we know it. */
+  public static AsyncEventQueue add(SparkContext context, SparkListenerInterface listener, Streams streams, Statistics statistics, RddActions actions) {
     LiveListenerBus bus = context.listenerBus();
     synchronized (bus) {
       try {
         Queue queue = new Queue(context, bus, streams, statistics, actions);
         queue.addListener(listener);
-        java.util.List queues = (java.util.List) Reflection.field(bus, "queues");
+        List queues = (List) Reflection.field(bus, "queues");
         queue.start(context);
         queues.add(queue);
+        return queue;
       } catch (Throwable unlike) { bus.addToQueue(listener, NAME); }
+      return named(bus);
     }
+  }
+
+  /** The queue that the bus has made by this name; null where it does not show its queues. */
+  private static AsyncEventQueue named(LiveListenerBus bus) {
+    List queues = (List) Reflection.field(bus, "queues");
+    for (int i = 0; queues != null && i < queues.size(); i++)
+      if (NAME.equals(((AsyncEventQueue) queues.get(i)).name())) return (AsyncEventQueue) queues.get(i);
+    return null;
   }
 }

@@ -70,6 +70,8 @@ public class Tap extends SparkListener {
   private int capacity = 1;
   private boolean reads = false;
   private Limits limits = null;
+  /** The queue of the listener bus that brings this tap its events; null before connect(). */
+  private AsyncEventQueue own = null;
 
   /** Called once, before the tap is put on the listener bus. */
   public void configure(int capacity, boolean reads, int nodes, long milliseconds, int sql, long answer) {
@@ -217,7 +219,7 @@ public class Tap extends SparkListener {
   public void connect(SparkContext context) {
     Origins.forget();
     actions.watch(context);
-    Queue.add(context, this, streams, statistics, actions);
+    own = Queue.add(context, this, streams, statistics, actions);
     java.util.Iterator running = streams.running().iterator();
     while (running.hasNext()) onQueryFound((String) running.next());
   }
@@ -271,13 +273,8 @@ public class Tap extends SparkListener {
   }
 
   /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
-  public boolean drain(LiveListenerBus bus, long milliseconds) throws Exception {
-    java.util.Iterator queues = ((List) Reflection.field(bus, "queues")).iterator();
-    while (queues.hasNext()) {
-      AsyncEventQueue own = (AsyncEventQueue) queues.next();
-      if (Queue.NAME.equals(own.name())) return own.waitUntilEmpty(System.currentTimeMillis() + milliseconds);
-    }
-    return true;
+  public boolean drain(long milliseconds) {
+    return own == null || own.waitUntilEmpty(System.currentTimeMillis() + milliseconds);
   }
 
   /** The program to be started when this JVM ends before close(), and what it reads; see LastWords for the file. */

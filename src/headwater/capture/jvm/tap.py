@@ -111,4 +111,4 @@ class SparkTap:
 
     def drain(self, milliseconds: int) -> bool:
         """Wait until the bus has handed over what it has for us; False when it takes longer than ``milliseconds``."""
-        return bool(self._tap.drain(self._bus, milliseconds))
+        return bool(self._tap.drain(milliseconds))
