@@ -42,10 +42,16 @@ def test_workers_know_nothing_of_it_and_the_exit_code_is_the_jobs(jobs: Jobs) ->
     assert Counter(state for _, state in states(jobs.events())) == {"START": 2, "COMPLETE": 1, "FAIL": 1}
 
 
-def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
-    jobs.write(
-        f"{SPARK}\nitems.write.parquet('out')\nimport time\ntime.sleep(3)\nprint('ready', flush=True)\ntime.sleep(60)\n"
-    )
+WRITTEN = """
+import time
+while "COMPLETE" not in open("events.ndjson").read():
+    time.sleep(0.1)
+time.sleep(1)
+"""
+
+
+def killed_when_ready(jobs: Jobs, number: signal.Signals) -> str:
+    """Kill the watched job once it prints ``ready``; its standard error, once the application's end is reported."""
     with subprocess.Popen(
         [*WATCHED, "job.py"],
         cwd=jobs.folder,
@@ -56,16 +62,42 @@ def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGTERM
-    assert "Traceback" not in err
-    deadline = time.monotonic() + 30
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == -number
+    deadline = time.monotonic() + 120
     # The end of the application is written by a process of its own, which may be a moment behind.
-    while (seen := [state for _, state in states(jobs.events())])[3:] != ["FAIL"] and time.monotonic() < deadline:
+    while ("shop", "FAIL") not in states(jobs.events()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert seen == ["START", "START", "COMPLETE", "FAIL"]
+    return err
+
+
+def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
+    jobs.write(f"{SPARK}\nitems.write.parquet('out')\n{WRITTEN}\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    assert "Traceback" not in killed_when_ready(jobs, signal.SIGTERM)
+    assert [state for _, state in states(jobs.events())] == ["START", "START", "COMPLETE", "FAIL"]
     assert "without a word" in jobs.events()[-1]["run"]["facets"]["errorMessage"]["message"]
+
+
+SLOW_THEN_QUICK = (
+    SPARK
+    + """
+import time
+slow = sf.udf(lambda value: time.sleep(3) or value, "long")
+spark.range(1, numPartitions=1).select(slow("id").alias("id")).write.parquet("slow")
+for _ in range(4):
+    items.write.mode("overwrite").parquet("quick")
+print("ready", flush=True)
+time.sleep(60)
+"""
+)
+
+
+def test_a_run_that_has_ended_does_not_fail_when_the_job_is_killed_while_it_is_busy(jobs: Jobs) -> None:
+    """The JVM knows which runs were open when the job last rested: here while ``slow`` was written."""
+    jobs.write(SLOW_THEN_QUICK)
+    killed_when_ready(jobs, signal.SIGKILL)
+    assert statements(jobs.events())["shop.slow"] == ["START", "COMPLETE"]
 
 
 LIVES = """

@@ -116,7 +116,7 @@ def test_a_signal_ends_the_job_as_without(jobs: Jobs, number: signal.Signals) ->
             assert process.stdout.readline() == "ready\n"
             time.sleep(0.5)
             process.send_signal(number)
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=120)
             return process.returncode, err
 
     assert killed(*WATCHED, "job.py") == killed(PYTHON, "job.py")
@@ -149,5 +149,5 @@ def test_the_job_runs_in_the_process_that_was_started(jobs: Jobs) -> None:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=120)
     assert out.split() == [str(process.pid), str(os.getpid())]

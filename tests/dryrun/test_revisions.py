@@ -136,5 +136,5 @@ def test_a_worktree_is_gone_after_a_runner_cancels(repository: Path, tmp_path: P
             time.sleep(0.1)
         assert len(git(repository, "worktree", "list").splitlines()) == 2
         process.terminate()
-        assert process.wait(30) != 0
+        assert process.wait(120) != 0
     assert len(git(repository, "worktree", "list").splitlines()) == 1

@@ -70,7 +70,7 @@ def _nothing_goes_on() -> Iterator[None]:
     """Work that took too long is ended, if not at once."""
     before = set(threading.enumerate())
     yield
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while (left := _at_work() - before) and time.monotonic() < until:
         time.sleep(0.01)
     assert not left

@@ -84,7 +84,7 @@ print(gc.isenabled())
 def test_a_job_that_starts_threads_goes_on_while_work_is_ended(job: str, still: str) -> None:
     """Python 3.11 may collect garbage while it holds the lock that every start of a thread takes."""
     command = [sys.executable, "-c", COLLECTS, job]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout == f"{still}\n"
+    assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout == f"{still}\n"
 
 
 @pytest.mark.parametrize("job", ["traced", "profiled afterwards"])
@@ -92,7 +92,7 @@ def test_a_job_that_starts_threads_goes_on_while_work_is_ended(job: str, still: 
 def test_a_job_under_a_profiler_goes_on_after_work_was_ended(work: str, job: str) -> None:
     """Python 3.11 enters no function there while it takes it that something is still to be raised in a thread."""
     command = [sys.executable, "-c", PROFILED, work, job]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout == "entered\n"
+    assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout == "entered\n"
 
 
 @pytest.mark.filterwarnings("error")
@@ -152,7 +152,7 @@ def test_no_lock_of_the_job_stays_held() -> None:
     for place in range(30):
         with pytest.raises(ExtensionError):
             within(0.002 + place % 10 * 0.0003, answers, OWN)
-        assert shared.mutex.acquire(timeout=5)
+        assert shared.mutex.acquire(timeout=60)
         shared.mutex.release()
     stop.set()
 
@@ -166,7 +166,7 @@ def test_an_import_is_never_ended_in_its_middle(tmp_path: Path, monkeypatch: pyt
 
     with pytest.raises(ExtensionError, match="more than"):
         within(0.05, loads, (*OWN, "slow_to_import"))
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not sys.modules["slow_to_import"].__dict__.get("whole") and time.monotonic() < until:
         time.sleep(0.01)
     assert sys.modules["slow_to_import"].__dict__["whole"] is True

@@ -255,16 +255,19 @@ class Agent:
             self._end_application()
 
     def _leave_last_words(self) -> None:
-        """Name what would be left open; at moments of rest only, since most statements end before the next."""
-        executions = self._executions
-        runs = (executions.application, *(one.run for one in executions.open))
+        """Name what would be left open; not at each start, since most statements end before the next moment of rest."""
+        runs = self._open_runs()
         ids = tuple(run.id for run in runs)
-        if self._gone or self._stopping.is_set() or ids == self._left:
+        if self._gone or ids == self._left:
             return
         statements = (None, *(Statement() for _ in runs[1:]))
         failures = [self._failure(run, one, ENDED) for run, one in zip(runs, statements, strict=True)]
         self._tap.leave(COMMAND, self._last_words(failures))
         self._left = ids
+
+    def _open_runs(self) -> tuple[Run, ...]:
+        """The application's own run, and those of statements that have not ended."""
+        return self._executions.application, *(one.run for one in self._executions.open)
 
     def _failure(self, run: Run, statement: Statement | None, error: str) -> str:
         now, engine = datetime.now(UTC), self._executions.engine
@@ -328,6 +331,9 @@ class Agent:
             with guarded("working out the lineage of a statement"):
                 for moment in list(self._executions.moments(row)):
                     self._deliver(moment)
+        if set(self._left or ()) - {run.id for run in self._open_runs()}:
+            with guarded("leaving last words"):
+                self._leave_last_words()  # else a run that has ended would fail if the program did now
         return found is not None
 
     def _deliver(self, moment: RunMoment) -> None:
