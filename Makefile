@@ -73,7 +73,7 @@ bench-archive: $(READY) ## archives of events made into tables by Spark, beside 
 bench-archive-questions: $(READY) ## questions over up to 600,000 fields in the tables of an archive, each answer compared (some minutes; ARCHIVE='--fields 6000')
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive.questions $(ARCHIVE)
 
-bench-kills: $(READY) ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (half an hour to an hour; KILLS='--format iceberg')
+bench-kills: $(READY) .venv-moto/.ready ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (a quarter of an hour to an hour; KILLS='--format iceberg' or '--on s3a')
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive_kills $(KILLS)
 
 soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat; a server killed 50 times loses nothing
