@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bench.archive.process_watch import watching
 from headwater.archive import column_roots, cycles, impact
+from headwater.archive.tables import TABLES
 
 MEMORY = "4g"
 FIELDS, LAYERS = 25, 12  # fields of a dataset, and layers of datasets
@@ -27,7 +28,7 @@ Ids = NDArray[np.int64]
 
 
 def tables(spark: Any, fields: int, folder: str) -> dict[str, Any]:
-    """The tables ``fields``, ``column_edges`` and ``dataset_edges`` of a graph, written as Parquet.
+    """The tables of a graph that questions need, written as Parquet: ``fields`` and edges, and no ``replacements``.
 
     Each field has one or two edges from the same place in the three nearest datasets of the layer before; of a hundred
     datasets one has an edge to all its fields, and one has fields that are made of one another in pairs.
@@ -64,10 +65,22 @@ def tables(spark: Any, fields: int, folder: str) -> dict[str, Any]:
         .where(valid)
         .selectExpr("lpad(id, 9, '0') AS output_field_id", of_output, *of_input),
         "dataset_edges": whole.where(valid).selectExpr(of_output, *of_input),
+        "replacements": spark.createDataFrame([], TABLES["replacements"].schema),
     }
     for name, frame in frames.items():
-        frame.write.parquet(f"{folder}/{name}")
+        _with_all_columns(name, frame).write.parquet(f"{folder}/{name}")
     return {name: spark.read.parquet(f"{folder}/{name}") for name in frames}
+
+
+def _with_all_columns(name: str, frame: Any) -> Any:
+    """Rows of a table; its columns that no question depends on are NULL."""
+    from pyspark.sql import functions as sf
+
+    there = set(frame.columns)
+    columns = TABLES[name].schema.fields
+    return frame.select(
+        *(sf.col(one.name) if one.name in there else sf.lit(None).cast(one.dataType).alias(one.name) for one in columns)
+    )
 
 
 def links(archive: dict[str, Any]) -> tuple[Ids, Ids]:
