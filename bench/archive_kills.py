@@ -85,9 +85,7 @@ def _place(folder: Path, format: str, on: str) -> Iterator[Place]:
     with object_store(folder / "store") as store:
         both = packages(lake["spark.jars.packages"], store.settings["spark.jars.packages"])
         settings = {**settings, **store.settings, "spark.jars.packages": both}
-
-        put = partial(_put_object, store)
-        yield Place("s3a://lake/events", put, "s3a://lake/lineage", format, settings)
+        yield Place("s3a://lake/events", partial(_put_object, store), "s3a://lake/lineage", format, settings)
 
 
 def _put_object(store: ObjectStore, name: str, content: bytes) -> None:

@@ -68,19 +68,8 @@ def tables(spark: Any, fields: int, folder: str) -> dict[str, Any]:
         "replacements": spark.createDataFrame([], TABLES["replacements"].schema),
     }
     for name, frame in frames.items():
-        _with_all_columns(name, frame).write.parquet(f"{folder}/{name}")
+        frame.to(TABLES[name].schema).write.parquet(f"{folder}/{name}")
     return {name: spark.read.parquet(f"{folder}/{name}") for name in frames}
-
-
-def _with_all_columns(name: str, frame: Any) -> Any:
-    """Rows of a table; its columns that no question depends on are NULL."""
-    from pyspark.sql import functions as sf
-
-    there = set(frame.columns)
-    columns = TABLES[name].schema.fields
-    return frame.select(
-        *(sf.col(one.name) if one.name in there else sf.lit(None).cast(one.dataType).alias(one.name) for one in columns)
-    )
 
 
 def links(archive: dict[str, Any]) -> tuple[Ids, Ids]:

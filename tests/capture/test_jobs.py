@@ -69,6 +69,7 @@ def killed_when_ready(jobs: Jobs, number: signal.Signals) -> str:
     # The end of the application is written by a process of its own, which may be a moment behind.
     while ("shop", "FAIL") not in states(jobs.events()) and time.monotonic() < deadline:
         time.sleep(0.1)
+    time.sleep(2)  # runs that were open are reported after the application
     return err
 
 

@@ -56,11 +56,11 @@ def _unpivoted(rows: exp.Expr, pivot: exp.Pivot, rows_name: str) -> exp.Query:
     labels = [exp.alias_(exp.Literal.string(""), name) for name in _names(field.this)]
     names = [name for each in pivot.expressions for name in _names(each)]
     shared = exp.to_identifier(rows_name, quoted=True)
+    origin = exp.alias_(exp.Table(this=shared), rows.alias_or_name or rows_name, table=True, quoted=True)
     parts: list[exp.Select] = []
     for listed in field.expressions:
         columns = list(listed.find_all(exp.Column))
         values = [exp.alias_(column.copy(), name) for column, name in zip(columns, names, strict=True)]
-        origin = exp.alias_(exp.Table(this=shared.copy()), rows.alias_or_name or rows_name, table=True, quoted=True)
         part = exp.select(*(one.copy() for one in (*others, *labels)), *values).from_(origin)
         kept = exp.Tuple(expressions=[column.copy() for column in columns])
         parts.append(part if pivot.args.get("include_nulls") else part.where(kept))
