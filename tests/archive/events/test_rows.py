@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headwater.archive.events.rows import DigestMemory, SeenDigests, row_of
+from headwater.archive.events.rows import ObjectMemory, SeenDigests, row_of
 from headwater.openlineage.reading.events import read_event
 from tests.store.conftest import run_event, written
 
@@ -31,14 +31,14 @@ def test_other_lineage_has_another_digest() -> None:
 
 
 def test_a_row_after_a_defect_has_its_lineage_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from headwater.archive.events import parser
+    from headwater.archive.events import known_events, parser
 
     digests = SeenDigests()
     line = parser.SourceLine("file", "line 1", b'{"eventTime": "2026-01-01T00:00:00Z", "job": {}}')
     assert "expected two strings" in parser.read_line(line, digests)["rejected"]["reason"]
     assert len(row(digests)["shapes"]) == 1
     with monkeypatch.context() as broken:
-        broken.setattr(parser, "row_of", lambda event, digests: 1 / 0)
+        broken.setattr(known_events, "row_of", lambda event, digests: 1 / 0)
         good = b'{"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "n", "name": "j"}}'
         rejected = parser.read_line(parser.SourceLine("file", "line 2", good), digests)["rejected"]
     assert "a defect (ZeroDivisionError" in rejected["reason"]
@@ -53,7 +53,7 @@ def test_a_digest_is_made_once_for_an_object_and_never_taken_for_that_of_another
         made += 1
         return str(one)
 
-    memory, again = DigestMemory(digest, 3), [0]
+    memory, again = ObjectMemory(digest, 3), [0]
     assert [memory(again) for _ in range(5)] == ["[0]"] * 5
     assert made == 1
     for number in range(1000):

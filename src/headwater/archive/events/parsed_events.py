@@ -11,16 +11,17 @@ from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, StructType
+from pyspark.sql.types import StructType
 
 from headwater.archive.cache import MANY_EVENTS, Cache, CachedFrames
+from headwater.archive.events.packed_rows import unpacked
 from headwater.archive.events.parser import parse
-from headwater.archive.events.schema import EVENT, event_day
+from headwater.archive.events.schema import EVENT, FIELDS, LINEAGE, SCHEMA, SHAPE, event_day
 from headwater.archive.events.sources import as_lines
 from headwater.archive.formats.differences import without
 from headwater.archive.tables import Table, TableColumn
 
-_APART = ("shapes", "schemas")
+_APART = {"shapes": ("shape", LINEAGE), "schemas": ("schema", FIELDS)}  # with their digests, and what is packed
 _TEXT = "payload"
 _IS_EVENT = "digest IS NOT NULL"
 _ROW, _FIRST = "row", "first_row"  # numbers of rows in both frames of parsed lines, which come in one order
@@ -35,13 +36,6 @@ def staged_table(columns: StructType, *order: str) -> Table:
     return Table({one.name: TableColumn(one.dataType, comment) for one in columns.fields}, order, key=order[-1:])
 
 
-def _element(name: str) -> StructType:
-    kind = EVENT[name].dataType
-    assert isinstance(kind, ArrayType)
-    assert isinstance(kind.elementType, StructType)
-    return kind.elementType
-
-
 STAGED: Mapping[str, Table] = MappingProxyType(
     {
         "parsed": staged_table(
@@ -49,8 +43,8 @@ STAGED: Mapping[str, Table] = MappingProxyType(
             StructType([one for one in EVENT.fields if one.name not in {*_APART, _TEXT}]),
             *("at", "digest"),
         ),
-        "parsed_shapes": staged_table(_element("shapes"), "shape"),
-        "parsed_schemas": staged_table(_element("schemas"), "schema"),
+        "parsed_shapes": staged_table(SHAPE, "shape"),
+        "parsed_schemas": staged_table(SCHEMA, "schema"),
     }
 )
 """The tables in which updates stage parsed events, by name."""
@@ -78,8 +72,6 @@ class EventFeatures:
 
 
 EVERYTHING = EventFeatures()
-_IN_FIELDS = "exists(one.fields, field -> field.name != field.own)"
-_IN_EDGES = "exists(one.edges, edge -> edge.field != edge.own OR edge.input_field != edge.input_own)"
 _OCCURS: Mapping[str, str] = MappingProxyType(
     {
         "links": "size(links) > 0",
@@ -87,7 +79,7 @@ _OCCURS: Mapping[str, str] = MappingProxyType(
         "twins": "size(twins) > 0",
         "parents": "parent IS NOT NULL",
         "replaced": "exists(datasets, one -> one.replaces IS NOT NULL OR one.restores IS NOT NULL)",
-        "spelled": f"exists(schemas, one -> {_IN_FIELDS}) OR exists(shapes, one -> {_IN_FIELDS} OR {_IN_EDGES})",
+        "spelled": "exists(schemas, one -> one.spelled) OR exists(shapes, one -> one.spelled)",
     }
 )
 """The conditions of `EventFeatures`, on an event."""
@@ -193,11 +185,15 @@ def distinct_events(parsed: ParsedLines, cache: Cache) -> ParsedEvents:
     Lineage is in the first row of its partition that refers to it. So of two equal rows the one that is dropped may be
     the one that has it, and lineage is looked for in all rows.
     """
-    apart = {
-        name: cache(parsed.events().select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
-        for name, key in zip(_APART, ("shape", "schema"), strict=True)
-    }
+    apart = {name: cache(_each_apart(parsed, name)) for name in _APART}
     return ParsedEvents(_each_once(parsed, cache).drop(*_APART, "rejected"), **apart)
+
+
+def _each_apart(parsed: ParsedLines, name: str) -> DataFrame:
+    """The lineage or the schemas of all events, each once."""
+    key, content = _APART[name]
+    every = parsed.events().select(sf.explode(name).alias("one")).select("one.*").drop("spelled")
+    return unpacked(every.dropDuplicates([key]), content)
 
 
 def _each_once(parsed: ParsedLines, cache: Cache) -> DataFrame:

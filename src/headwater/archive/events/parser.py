@@ -10,14 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from headwater.archive.events.known_events import KnownEvents
 from headwater.archive.events.packed_files import packed_lines
-from headwater.archive.events.rows import Row, SeenDigests, row_of
+from headwater.archive.events.rows import Row, SeenDigests
 from headwater.archive.events.schema import PARSED
 from headwater.archive.events.sources import as_lines
 from headwater.errors import EventError
-from headwater.openlineage.reading.events import event_of
 from headwater.openlineage.reading.json_values import LIMIT
-from headwater.openlineage.reading.known_facets import read_known
 
 READER = "headwater_archive_reader"
 """The name of the function in Spark's plans, by which `deploy/archive/archive_lineage.py` recognizes it."""
@@ -27,6 +26,10 @@ _BYTES = 1 << 24  # of text in one Arrow batch
 _EXCERPT = 1_000
 _TIMES = 3  # what readers elsewhere remember of facets: an archive has all jobs in turn, a server some of them
 _ALLOCATIONS = 1_000_000  # of objects that are still there, until Python looks for cycles among them
+_KNOWN_EVENTS = 48 << 20  # bytes that are remembered of events, times those of facets
+KNOWN = KnownEvents(_KNOWN_EVENTS)
+"""The events that this process has read."""
+
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -118,7 +121,7 @@ def read_line(line: SourceLine, digests: SeenDigests) -> Row:
     if line.broken:
         return _rejected(line, line.broken)
     try:
-        return {"event": row_of(event_of(read_known(line.text)), digests), "rejected": None}
+        return {"event": KNOWN.row(line.text, digests), "rejected": None}
     except EventError as fault:
         return _rejected(line, str(fault))
     except Exception as fault:  # one line must not end a job of hours; the table names it

@@ -1,15 +1,17 @@
 """An event as a row of plain values; lineage and schemas that repeat are in the first row only.
 
-The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.datasets` takes from an
-event.
+Both are packed. The store's own code reads the events, and a row has of datasets what
+`headwater.store.ingest.datasets` takes from an event.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import orjson
 
+from headwater.archive.events.packed_rows import Lists, packed_rows
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.model.names import caseless, key_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
@@ -20,32 +22,71 @@ from headwater.openlineage.reading.lineage_facets import EncodedLineage, Named
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
 _MOST_DIGESTS = 20_000  # of one kind that a worker remembers
-_MOST_SCHEMAS = 500  # whose digests are remembered with all their fields
+_MOST_SCHEMAS = 2_000  # that are remembered with all their fields
 
 Content = TypeVar("Content")
+Made = TypeVar("Made")
 
 
-class DigestMemory(Generic[Content]):
-    """The digests of objects; equal facets are one object, as long as the store's reader remembers them.
+class ObjectMemory(Generic[Content, Made]):
+    """Values made of objects; equal facets are one object, as long as the store's reader remembers them.
 
     Args:
-        digest: makes the digest of an object.
-        most: the number of objects whose digests are remembered.
+        make: makes the value of an object.
+        most: the number of objects that are remembered.
     """
 
-    def __init__(self, digest: Callable[[Content], str], most: int) -> None:
-        self._digest, self._most = digest, most
-        self._digests: dict[int, tuple[Content, str]] = {}
+    def __init__(self, make: Callable[[Content], Made], most: int) -> None:
+        self._make, self._most = make, most
+        self._made: dict[int, tuple[Content, Made]] = {}
 
-    def __call__(self, content: Content) -> str:
-        """The digest of an object."""
-        found = self._digests.get(id(content))
+    def __call__(self, content: Content) -> Made:
+        """The value made of an object."""
+        found = self._made.get(id(content))
         if found is None:
-            if len(self._digests) >= self._most:
-                self._digests.clear()
+            if len(self._made) >= self._most:
+                self._made.clear()
             # The object is held too: the id of one that is gone may become that of another one.
-            found = self._digests[id(content)] = (content, self._digest(content))
+            found = self._made[id(content)] = (content, self._make(content))
         return found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Lineage or a schema with its digest, as `headwater.archive.events.packed_rows` packs it.
+
+    ``spelled`` says whether a name is not in lower case. ``whole`` has the rows where they are not packed.
+    """
+
+    digest: str
+    spelled: bool
+    packed: str | None
+    whole: Lists | None
+
+    @classmethod
+    def of(cls, digest: str, names: Iterable[str], lists: Lists) -> "Packed":
+        """The lists of rows, in which these are the names of fields."""
+        packed, spelled = packed_rows(lists), any(name != caseless(name) for name in names)
+        return cls(digest, spelled, packed, lists if packed is None else None)
+
+    def row(self) -> Row:
+        """The columns beside those that say what it is of."""
+        return {"spelled": self.spelled, "packed": self.packed, "whole": self.whole}
+
+
+_OF_LINEAGE: WeakKeyDictionary[EncodedLineage, Packed] = WeakKeyDictionary()
+
+
+def packed_lineage(lineage: EncodedLineage) -> Packed:
+    """Lineage, packed; remembered as long as the store's reader remembers the lineage."""
+    found = _OF_LINEAGE.get(lineage)
+    if found is None:
+        edges = lineage.named()
+        names = [*lineage.fields, *(edge.input.name for edge in edges)]
+        fields = [{"name": name, "own": caseless(name)} for name in lineage.fields]
+        lists = {"fields": fields, "edges": list(map(_edge, edges))}
+        found = _OF_LINEAGE[lineage] = Packed.of(_digest(lineage), names, lists)
+    return found
 
 
 class SeenDigests:
@@ -57,14 +98,6 @@ class SeenDigests:
     def __init__(self) -> None:
         self.shapes: set[str] = set()
         self.schemas: set[str] = set()
-        self.of_schema = DigestMemory(_schema, _MOST_SCHEMAS)
-        self._of_lineage: WeakKeyDictionary[EncodedLineage, str] = WeakKeyDictionary()
-
-    def of_lineage(self, lineage: EncodedLineage) -> str:
-        """The digest of lineage, which is remembered as long as the store's reader remembers the lineage."""
-        if lineage not in self._of_lineage:
-            self._of_lineage[lineage] = _digest(lineage)
-        return self._of_lineage[lineage]
 
     def forget(self) -> None:
         """Begin anew, because the row that had lineage or a schema for the first time was not put out."""
@@ -80,12 +113,16 @@ class SeenDigests:
         kind.add(digest)
         return True
 
+    def new_of(self, kind: set[str], key: str, rows: list[Row]) -> list[Row]:
+        """The rows whose digests, which are in the column ``key``, come for the first time."""
+        return [one for one in rows if self.new(kind, one[key])]
+
 
 def row_of(event: Event, digests: SeenDigests) -> Row:
     """The row of an event: the columns of `headwater.archive.events.schema.EVENT`."""
     about, parent = event.about, event.about.parent
     lineages = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
-    shapes = [(dataset, lineage, _shape(dataset, digests.of_lineage(lineage))) for dataset, lineage in lineages]
+    shapes = [(dataset, lineage, _shape(dataset, packed_lineage(lineage).digest)) for dataset, lineage in lineages]
     described = list(_described(event))
     return {
         "digest": event.digest.hex(),
@@ -102,13 +139,13 @@ def row_of(event: Event, digests: SeenDigests) -> Row:
         "description": about.description[:_LONGEST_TEXT],
         "location": about.location,
         "parent": parent and {"run": parent.run, "namespace": parent.job.namespace, "name": parent.job.name},
-        "datasets": [_dataset_row(*one, digests) for one in described],
+        "datasets": [_dataset_row(*one) for one in described],
         "outputs": [{**named(dataset), "shape": shape} for dataset, _, shape in shapes],
         "shapes": [_shape_row(*one) for one in shapes if digests.new(digests.shapes, one[-1])],
         "schemas": [
-            {"schema": digest, "fields": list(map(_schema_field, one.schema))}
+            {"schema": schema.digest, **schema.row()}
             for one, *_ in described
-            if one.schema and digests.new(digests.schemas, digest := digests.of_schema(one.schema))
+            if one.schema and digests.new(digests.schemas, (schema := PACKED_SCHEMAS(one.schema)).digest)
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
         "links": [] if event.renames else list(_links(event)),
@@ -128,14 +165,14 @@ def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, WrittenD
         yield output.description, output.named_at(event.at), output
 
 
-def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None, digests: SeenDigests) -> Row:
+def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None) -> Row:
     replaced = written and written.replacement
     return {
         **named(description.dataset),
         "at": at,
         "written": written is not None,
         "replaces": replaced and replaced.value,
-        "schema": digests.of_schema(description.schema) if description.schema else None,
+        "schema": PACKED_SCHEMAS(description.schema).digest if description.schema else None,
         "source": description.source,
         "lifecycle": description.lifecycle,
         "version": description.version,
@@ -190,12 +227,7 @@ def _digest(lineage: EncodedLineage) -> str:
 
 
 def _shape_row(output: Dataset, lineage: EncodedLineage, shape: str) -> Row:
-    return {
-        "shape": shape,
-        **named(output),
-        "fields": [{"name": name, "own": caseless(name)} for name in lineage.fields],
-        "edges": list(map(_edge, lineage.named())),
-    }
+    return {"shape": shape, **named(output), **packed_lineage(lineage).row()}
 
 
 def _edge(edge: Named) -> Row:
@@ -214,9 +246,11 @@ def _edge(edge: Named) -> Row:
     }
 
 
-def _schema_field(field: SchemaField) -> Row:
-    return {"name": field.name, "type": field.type, "own": caseless(field.name)}
+def _packed_schema(fields: Sequence[SchemaField]) -> Packed:
+    digest = key_of(*(part for one in fields for part in (one.name, one.type))).hex()
+    rows = [{"name": one.name, "type": one.type, "own": caseless(one.name)} for one in fields]
+    return Packed.of(digest, (one.name for one in fields), {"fields": rows})
 
 
-def _schema(fields: Sequence[SchemaField]) -> str:
-    return key_of(*(part for one in fields for part in (one.name, one.type))).hex()
+PACKED_SCHEMAS = ObjectMemory(_packed_schema, _MOST_SCHEMAS)
+"""Schemas, packed."""

@@ -35,6 +35,32 @@ LINE = columns(source=TEXT, place=TEXT, block=COUNT, packing=TEXT, value=BYTES)
 ``packing`` is null for a line.
 """
 
+LINEAGE = columns(
+    fields=many(name=TEXT, own=TEXT),
+    edges=many(
+        field=TEXT,
+        own=TEXT,
+        input_namespace=TEXT,
+        input_name=TEXT,
+        input_field=TEXT,
+        input_own=TEXT,
+        subtype=TEXT,
+        masking=FLAG,
+        opaque=FLAG,
+        description=TEXT,
+    ),
+)
+"""The lineage of an output. ``own`` is the name of a field in lower case."""
+
+FIELDS = columns(fields=many(name=TEXT, type=TEXT, own=TEXT))
+"""A schema."""
+
+SHAPE = StructType([*columns(shape=TEXT, namespace=TEXT, name=TEXT).fields, *LINEAGE.fields])
+"""A shape: the lineage of an output, with its digest and the output."""
+
+SCHEMA = StructType([*columns(schema=TEXT).fields, *FIELDS.fields])
+"""A schema with its digest."""
+
 EVENT = columns(
     digest=TEXT,
     at=COUNT,
@@ -65,25 +91,8 @@ EVENT = columns(
         description=TEXT,
     ),
     outputs=many(namespace=TEXT, name=TEXT, shape=TEXT),
-    shapes=many(
-        shape=TEXT,
-        namespace=TEXT,
-        name=TEXT,
-        fields=many(name=TEXT, own=TEXT),
-        edges=many(
-            field=TEXT,
-            own=TEXT,
-            input_namespace=TEXT,
-            input_name=TEXT,
-            input_field=TEXT,
-            input_own=TEXT,
-            subtype=TEXT,
-            masking=FLAG,
-            opaque=FLAG,
-            description=TEXT,
-        ),
-    ),
-    schemas=many(schema=TEXT, fields=many(name=TEXT, type=TEXT, own=TEXT)),
+    shapes=many(shape=TEXT, namespace=TEXT, name=TEXT, spelled=FLAG, packed=TEXT, whole=LINEAGE),
+    schemas=many(schema=TEXT, spelled=FLAG, packed=TEXT, whole=FIELDS),
     gaps=many(kind=TEXT, what=TEXT, why=TEXT, output=TEXT),
     links=many(namespace=TEXT, name=TEXT, links=many(namespace=TEXT, name=TEXT, type=TEXT)),
     twins=many(namespace=TEXT, name=TEXT, at=COUNT, names=ArrayType(TEXT)),
@@ -93,7 +102,8 @@ EVENT = columns(
 """An event; times are microseconds since 1970.
 
 ``outputs`` refer to ``shapes``, each the lineage of an output, and ``datasets`` to ``schemas``, by digests. A shape
-or a schema is at least in one event of each partition that refers to it. ``own`` is the name of a field in lower case.
+or a schema is at least in one event of each partition that refers to it: `headwater.archive.events.packed_rows` unpacks
+them; ``spelled`` says whether a name in them is not in lower case.
 ``links`` are other names (symlinks), ``twins`` fields that differ in case only.
 ``replaces``, ``made_version`` and ``restores`` of a dataset are those of its
 `headwater.openlineage.reading.events.WrittenDataset`.

@@ -167,7 +167,7 @@ def event_of(value: Any) -> Event:
     run, state, job = _identity(value, digest)
     event = Event(
         digest,
-        _moment(value),
+        event_time(value),
         state,
         run,
         job,
@@ -247,7 +247,12 @@ def _job(value: Record) -> Job:
     return job
 
 
-def _moment(value: Record) -> int:
+def event_time(value: Record) -> int:
+    """The time of an event, in microseconds since 1970.
+
+    Raises:
+        EventError: it has none, or one that is not from 1970 to 9999.
+    """
     written = text(value, "eventTime")
     try:
         at = parse_iso(written)

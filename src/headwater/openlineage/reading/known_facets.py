@@ -3,7 +3,8 @@
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ from headwater.openlineage.reading.json_values import (
     LARGE,
     Memory,
     Part,
-    digest_of,
     in_parts,
     read_json,
     record,
@@ -48,7 +48,7 @@ class KnownFacets:
         """The facet that begins somewhere in a line, None where it is not known."""
         some, _ = self._by_head.values.get(line[begin : begin + _HEAD], _NOTHING)
         for one in some:
-            if digest_of(line[begin : begin + one.length]) == one.digest:
+            if _digest(line[begin : begin + one.length]) == one.digest:
                 return one
         return None
 
@@ -57,13 +57,34 @@ class KnownFacets:
         if len(raw) >= _HEAD:
             head = raw[:_HEAD]
             before, _ = self._by_head.values.get(head, _NOTHING)
-            new = KnownFacet(len(raw), digest_of(raw), Part(None, zlib.compress(raw, 1), facet.text))
+            new = KnownFacet(len(raw), _digest(raw), Part(None, zlib.compress(raw, 1), facet.text))
             some = (new, *before[: _ALIKE - 1])
             self._by_head.put(head, some, sum(len(one.part.packed) + len(one.part.text) + _BESIDE for one in some))
 
 
 _KNOWN = KnownFacets(_MOST)
-_NAME = token_hex(16)  # of strings that stand for facets, which nobody can have written
+_NAME = token_hex(16)  # of strings that stand for parts of a line, which nobody can have written
+
+
+def stand_in(part: object) -> str:
+    """A string that stands for a part of a line, and is in no line."""
+    return f"{_NAME} {part}"
+
+
+class ShortLine(NamedTuple):
+    """A line with a string in place of each large facet that came before.
+
+    Args:
+        text: the line with these strings, which are JSON as the line is.
+        parts: the facets, by their strings.
+        digests: those of the facets, one after the other.
+        others: where the line itself has large facets that did not come before.
+    """
+
+    text: bytes
+    parts: dict[str, Part]
+    digests: bytes
+    others: list[int]
 
 
 def read_known(line: bytes, known_facets: KnownFacets = _KNOWN) -> Any:
@@ -75,26 +96,47 @@ def read_known(line: bytes, known_facets: KnownFacets = _KNOWN) -> Any:
     >>> read_known(b'{"eventTime": "2026-01-31T09:30:00Z"}')
     {'eventTime': '2026-01-31T09:30:00Z'}
     """
+    return value_of(line, shorten(line, known_facets), known_facets)
+
+
+def shorten(line: bytes, known_facets: KnownFacets = _KNOWN) -> ShortLine:
+    """Put strings in place of the large facets of a line that came before."""
     pieces: list[bytes] = []
     parts: dict[str, Part] = {}
+    digests: list[bytes] = []
     others: list[int] = []
     done, at = 0, 0
     while found := _FACET.search(line, at):
         # Whatever the place in the line is, what follows is a value: an unescaped quote and a colon are before it.
         begin = at = found.end()
         if facet := known_facets.at(line, begin):
-            name = f"{_NAME} {len(parts)}"
+            name = stand_in(len(parts))
             pieces += (line[done:begin], b'"%s"' % name.encode())
             parts[name] = facet.part
+            digests.append(facet.digest)
             at = done = begin + facet.length
         else:
             others.append(begin)
-    value = _with_parts(b"".join((*pieces, line[done:])), parts) if parts else None
+    return ShortLine(b"".join((*pieces, line[done:])), parts, b"".join(digests), others)
+
+
+def value_of(line: bytes, short: ShortLine, known_facets: KnownFacets = _KNOWN) -> Any:
+    """The value of a line, as `read_known` has it; facets that did not come before are remembered.
+
+    Raises:
+        EventError: it is no JSON.
+    """
+    value = with_parts(short.text, short.parts) if short.parts else None
     value = in_parts(read_json(line) if value is None else value)
-    for part in _facets(value) if others else ():
-        if isinstance(part, Part) and not part.packed and (raw := _raw_of(part.value, line, others)):
+    for part in _facets(value) if short.others else ():
+        if isinstance(part, Part) and not part.packed and (raw := _raw_of(part.value, line, short.others)):
             known_facets.add(part, raw)
     return value
+
+
+def _digest(raw: bytes) -> bytes:
+    """A digest that processors have instructions for: half of the time of that of events."""
+    return sha256(raw).digest()
 
 
 def _facets(value: Any) -> Iterator[object]:
@@ -112,15 +154,16 @@ def _raw_of(facet: Any, line: bytes, begins: list[int]) -> bytes:
     return spaced if any(line.startswith(spaced, begin) for begin in begins) else b""
 
 
-def _with_parts(text: bytes, parts: dict[str, Part]) -> Any:
-    """The value of a text with facets in place of their names; None where one is at another place, or it is no JSON."""
+def with_parts(text: bytes, parts: Mapping[str, Part]) -> Any:
+    """The value of a text with facets in place of their strings; None where one is elsewhere, or it is no JSON."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
+    left = dict(parts)
     for dataset in (*records(value, "inputs"), *records(value, "outputs")):
         facets = record(dataset, "facets")
         for name in LARGE:
-            if isinstance(named := facets.get(name), str) and named in parts:
-                facets[name] = parts.pop(named)
-    return None if parts else value
+            if isinstance(named := facets.get(name), str) and named in left:
+                facets[name] = left.pop(named)
+    return None if left else value
