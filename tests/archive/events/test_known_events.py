@@ -37,6 +37,7 @@ EVENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "another run": lambda: run_event("one", job_facets={"x": {"runId": "of no run"}}),
     "another time": lambda: run_event("one", job_facets={"x": {"eventTime": "2026-01-01"}}),
     "large numbers": lambda: run_event("one", job_facets={"x": 2**70}),
+    "deep": lambda: run_event("one", job_facets={"x": json.loads("[" * 300 + "]" * 300)}),
     "half a character": lambda: run_event("one", job_facets={"documentation": {"description": "\ud800"}}),
     "no event": lambda: {"eventTime": "2026-01-01T00:00:00Z", "run": {"runId": "x"}},
     "a dataset event": lambda: {"eventTime": "2026-01-01T00:00:00Z", "dataset": written("silver", MANY)},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headwater.errors import EventError
 from headwater.openlineage.reading import event_of, in_parts, read_json
 from headwater.openlineage.reading.json_values import LIMIT, Part, canonical
-from headwater.openlineage.reading.known_facets import KnownFacets, read_known
+from headwater.openlineage.reading.known_facets import KnownFacets, shorten, value_of
 from tests.store.conftest import run_event, written
 
 LONG = "long " * 60
@@ -25,6 +25,10 @@ DATASETS = VALUES | st.lists(st.fixed_dictionaries({"facets": FACETS | VALUES}),
 EVENTS = VALUES | st.fixed_dictionaries({"inputs": DATASETS, "outputs": DATASETS, "schema": VALUES, "z": VALUES})
 FACET = b'{"fields":[{"name":"%s"}]}' % LONG.encode()
 OTHER = b'{"fields":[{"name":"other %s"}]}' % LONG.encode()
+
+
+def read_known(line: bytes, known: KnownFacets) -> Any:
+    return value_of(line, shorten(line, known), known)
 
 
 def outcome(line: bytes, read: Any) -> Any:

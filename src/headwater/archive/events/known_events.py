@@ -13,7 +13,7 @@ import orjson
 from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import Event, event_of, event_time
-from headwater.openlineage.reading.json_values import Memory, Part, digest_of, text
+from headwater.openlineage.reading.json_values import Memory, Part, canonical, digest_of, text
 from headwater.openlineage.reading.known_facets import ShortLine, shorten, stand_in, value_of, with_parts
 
 _LONGEST = 1 << 14  # bytes of a line without the large facets that are known: longer ones seldom come again
@@ -82,44 +82,6 @@ class EventTemplate:
         }
 
 
-class KnownEvents:
-    """Events that came before, by their lines without what differs from run to run; ``most`` bytes in all."""
-
-    def __init__(self, most: int) -> None:
-        self._templates = Memory[EventTemplate | None](most)
-        self._once: set[int] = set()
-        self._reads_left = _READS * _UNTRIED
-
-    def row(self, line: bytes, digests: SeenDigests) -> Row:
-        """The row of the event in a line, as `headwater.archive.events.rows.row_of` makes it.
-
-        Raises:
-            EventError: it is no event.
-        """
-        short = shorten(line)
-        if short.others or len(short.text) > _LONGEST or _SEPARATOR in short.text:
-            return row_of(event_of(value_of(line, short)), digests)
-        cut = CutLine.of(short)
-        known, cost = self._templates.values.get(cut.key, (None, 0))
-        if known is not None:
-            with suppress(EventError):  # which is raised below, with its reason
-                row = known.row(cut.values, cut.facets, digests)
-                self._reads_left += 1
-                return row
-        event = event_of(value_of(line, short))
-        if not cost and self._came_before(cut.key) and self._reads_left > 0:
-            self._reads_left -= _READS
-            self._templates.put(cut.key, _template(event, cut), 2 * len(cut.key) + _BESIDE)
-        return row_of(event, digests)
-
-    def _came_before(self, key: bytes) -> bool:
-        before = hash(key) in self._once
-        if len(self._once) >= _MOST_ONCE:
-            self._once.clear()
-        self._once.add(hash(key))
-        return before
-
-
 @dataclass(frozen=True, slots=True)
 class CutLine:
     """A line without the values that differ from run to run; ``key`` is equal for lines that differ in these alone."""
@@ -152,6 +114,52 @@ class CutLine:
         return b"".join(pieces)
 
 
+class KnownEvents:
+    """Events that came before, by their lines without what differs from run to run; ``most`` bytes in all."""
+
+    def __init__(self, most: int) -> None:
+        self._templates = Memory[EventTemplate | None](most)
+        self._once: set[int] = set()
+        self._reads_left = _READS * _UNTRIED
+
+    def row(self, line: bytes, digests: SeenDigests) -> Row:
+        """The row of the event in a line, as `headwater.archive.events.rows.row_of` makes it.
+
+        Raises:
+            EventError: it is no event.
+        """
+        short = shorten(line)
+        if short.others or len(short.text) > _LONGEST or _SEPARATOR in short.text:
+            return row_of(event_of(value_of(line, short)), digests)
+        cut = CutLine.of(short)
+        known, cost = self._templates.values.get(cut.key, (None, 0))
+        if known is not None:
+            with suppress(EventError):  # which is raised below, with its reason
+                row = known.row(cut.values, cut.facets, digests)
+                self._reads_left += 1
+                return row
+        event = event_of(value_of(line, short))
+        row = row_of(event, digests)
+        if not cost and self._came_before(cut.key) and self._reads_left > 0:
+            self._remember(event, cut)
+        return row
+
+    def _remember(self, event: Event, cut: CutLine) -> None:
+        try:
+            made = _template(event, cut)
+        except Exception:  # the event was read, and must not be lost for those that come after it
+            made = None
+        self._reads_left -= _READS
+        self._templates.put(cut.key, made, 2 * len(cut.key) + _BESIDE)
+
+    def _came_before(self, key: bytes) -> bool:
+        before = hash(key) in self._once
+        if len(self._once) >= _MOST_ONCE:
+            self._once.clear()
+        self._once.add(hash(key))
+        return before
+
+
 def _template(event: Event, cut: CutLine) -> EventTemplate | None:
     """The template of an event; None where more depends on what differs than a template puts in.
 
@@ -165,7 +173,7 @@ def _template(event: Event, cut: CutLine) -> EventTemplate | None:
     run, parent, _ = (places.pop(text(value, *path), None) for path in _RUN_IDS)
     if time is None or run is None or places or event.renames:  # a rename is in the row with its time
         return None
-    pieces = _PUT_IN.split(orjson.dumps(orjson.loads(marked), option=orjson.OPT_SORT_KEYS))
+    pieces = _PUT_IN.split(canonical(orjson.loads(marked)))
     numbered = zip(pieces[1::3], pieces[2::3], strict=True)
     put_in = [int(number) + (0 if kind else len(stand_ins)) for kind, number in numbered]
     others = [_OTHER_TIME if place == time else b"%d" % place for place in range(len(stand_ins))]

@@ -87,18 +87,6 @@ class ShortLine(NamedTuple):
     others: list[int]
 
 
-def read_known(line: bytes, known_facets: KnownFacets = _KNOWN) -> Any:
-    """The value that a JSON text stands for, with a `Part` for each large facet when it is an event.
-
-    Raises:
-        EventError: it is no JSON.
-
-    >>> read_known(b'{"eventTime": "2026-01-31T09:30:00Z"}')
-    {'eventTime': '2026-01-31T09:30:00Z'}
-    """
-    return value_of(line, shorten(line, known_facets), known_facets)
-
-
 def shorten(line: bytes, known_facets: KnownFacets = _KNOWN) -> ShortLine:
     """Put strings in place of the large facets of a line that came before."""
     pieces: list[bytes] = []
@@ -121,10 +109,21 @@ def shorten(line: bytes, known_facets: KnownFacets = _KNOWN) -> ShortLine:
 
 
 def value_of(line: bytes, short: ShortLine, known_facets: KnownFacets = _KNOWN) -> Any:
-    """The value of a line, as `read_known` has it; facets that did not come before are remembered.
+    """The value that a line stands for, with a `Part` for each large facet when it is an event.
+
+    Facets that did not come before are remembered.
+
+    Args:
+        line: a JSON text.
+        short: the same, as `shorten` has it.
+        known_facets: those that came before.
 
     Raises:
         EventError: it is no JSON.
+
+    >>> line = b'{"eventTime": "2026-01-31T09:30:00Z"}'
+    >>> value_of(line, shorten(line))
+    {'eventTime': '2026-01-31T09:30:00Z'}
     """
     value = with_parts(short.text, short.parts) if short.parts else None
     value = in_parts(read_json(line) if value is None else value)
