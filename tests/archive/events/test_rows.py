@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headwater.archive.events.rows import ObjectMemory, SeenDigests, row_of
+from headwater.archive.events.rows import SeenDigests, row_of
 from headwater.openlineage.reading.events import read_event
 from tests.store.conftest import run_event, written
 
@@ -43,18 +43,3 @@ def test_a_row_after_a_defect_has_its_lineage_again(monkeypatch: pytest.MonkeyPa
         rejected = parser.read_line(parser.SourceLine("file", "line 2", good), digests)["rejected"]
     assert "a defect (ZeroDivisionError" in rejected["reason"]
     assert len(row(digests)["shapes"]) == 1, "the row before may not have been put out"
-
-
-def test_a_digest_is_made_once_for_an_object_and_never_taken_for_that_of_another() -> None:
-    made = 0
-
-    def digest(one: list[int]) -> str:
-        nonlocal made
-        made += 1
-        return str(one)
-
-    memory, again = ObjectMemory(digest, 3), [0]
-    assert [memory(again) for _ in range(5)] == ["[0]"] * 5
-    assert made == 1
-    for number in range(1000):
-        assert memory([number]) == f"[{number}]", "objects that are gone leave their ids to others"

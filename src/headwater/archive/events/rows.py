@@ -4,80 +4,36 @@ Both are packed. The store's own code reads the events, and a row has of dataset
 `headwater.store.ingest.datasets` takes from an event.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import orjson
 
 from headwater.archive.events.packed_rows import Lists, packed_rows
-from headwater.model import Dataset, DatasetDescription, SchemaField
+from headwater.model import Dataset, DatasetDescription
 from headwater.model.names import caseless, key_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.openlineage.reading.facets import twins_of
+from headwater.openlineage.reading.facets import schema_digest, twins_of
 from headwater.openlineage.reading.json_values import names_alone
 from headwater.openlineage.reading.lineage_facets import EncodedLineage, Named
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
 _MOST_DIGESTS = 20_000  # of one kind that a worker remembers
-_MOST_SCHEMAS = 2_000  # that are remembered with all their fields
-
-Content = TypeVar("Content")
-Made = TypeVar("Made")
 
 
-class ObjectMemory(Generic[Content, Made]):
-    """Values made of objects; equal facets are one object, as long as the store's reader remembers them.
-
-    Args:
-        make: makes the value of an object.
-        most: the number of objects that are remembered.
-    """
-
-    def __init__(self, make: Callable[[Content], Made], most: int) -> None:
-        self._make, self._most = make, most
-        self._made: dict[int, tuple[Content, Made]] = {}
-
-    def __call__(self, content: Content) -> Made:
-        """The value made of an object."""
-        found = self._made.get(id(content))
-        if found is None:
-            if len(self._made) >= self._most:
-                self._made.clear()
-            # The object is held too: the id of one that is gone may become that of another one.
-            found = self._made[id(content)] = (content, self._make(content))
-        return found[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """Lineage or a schema with its digest, as `headwater.archive.events.packed_rows` packs it.
-
-    ``spelled`` says whether a name is not in lower case. ``whole`` has the rows where they are not packed.
-    """
+class PackedLineage(NamedTuple):
+    """The digest of lineage, and the columns that it is packed into."""
 
     digest: str
-    spelled: bool
-    packed: str | None
-    whole: Lists | None
-
-    @classmethod
-    def of(cls, digest: str, names: Iterable[str], lists: Lists) -> "Packed":
-        """The lists of rows, in which these are the names of fields."""
-        packed, spelled = packed_rows(lists), any(name != caseless(name) for name in names)
-        return cls(digest, spelled, packed, lists if packed is None else None)
-
-    def row(self) -> Row:
-        """The columns beside those that say what it is of."""
-        return {"spelled": self.spelled, "packed": self.packed, "whole": self.whole}
+    columns: Row
 
 
-_OF_LINEAGE: WeakKeyDictionary[EncodedLineage, Packed] = WeakKeyDictionary()
+_OF_LINEAGE: WeakKeyDictionary[EncodedLineage, PackedLineage] = WeakKeyDictionary()
 
 
-def packed_lineage(lineage: EncodedLineage) -> Packed:
+def packed_lineage(lineage: EncodedLineage) -> PackedLineage:
     """Lineage, packed; remembered as long as the store's reader remembers the lineage."""
     found = _OF_LINEAGE.get(lineage)
     if found is None:
@@ -85,8 +41,14 @@ def packed_lineage(lineage: EncodedLineage) -> Packed:
         names = [*lineage.fields, *(edge.input.name for edge in edges)]
         fields = [{"name": name, "own": caseless(name)} for name in lineage.fields]
         lists = {"fields": fields, "edges": list(map(_edge, edges))}
-        found = _OF_LINEAGE[lineage] = Packed.of(_digest(lineage), names, lists)
+        found = _OF_LINEAGE[lineage] = PackedLineage(_digest(lineage), _packed(names, lists))
     return found
+
+
+def _packed(names: Iterable[str], lists: Lists) -> Row:
+    """The columns that lists are packed into, in which these are the names of fields."""
+    packed, spelled = packed_rows(lists), any(name != caseless(name) for name in names)
+    return {"spelled": spelled, "packed": packed, "whole": lists if packed is None else None}
 
 
 class SeenDigests:
@@ -143,9 +105,9 @@ def row_of(event: Event, digests: SeenDigests) -> Row:
         "outputs": [{**named(dataset), "shape": shape} for dataset, _, shape in shapes],
         "shapes": [_shape_row(*one) for one in shapes if digests.new(digests.shapes, one[-1])],
         "schemas": [
-            {"schema": schema.digest, **schema.row()}
+            _schema_row(one)
             for one, *_ in described
-            if one.schema and digests.new(digests.schemas, (schema := PACKED_SCHEMAS(one.schema)).digest)
+            if one.schema and digests.new(digests.schemas, schema_digest(one).hex())
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
         "links": [] if event.renames else list(_links(event)),
@@ -172,7 +134,7 @@ def _dataset_row(description: DatasetDescription, at: int, written: WrittenDatas
         "at": at,
         "written": written is not None,
         "replaces": replaced and replaced.value,
-        "schema": PACKED_SCHEMAS(description.schema).digest if description.schema else None,
+        "schema": schema_digest(description).hex() if description.schema else None,
         "source": description.source,
         "lifecycle": description.lifecycle,
         "version": description.version,
@@ -227,7 +189,7 @@ def _digest(lineage: EncodedLineage) -> str:
 
 
 def _shape_row(output: Dataset, lineage: EncodedLineage, shape: str) -> Row:
-    return {"shape": shape, **named(output), **packed_lineage(lineage).row()}
+    return {"shape": shape, **named(output), **packed_lineage(lineage).columns}
 
 
 def _edge(edge: Named) -> Row:
@@ -246,11 +208,7 @@ def _edge(edge: Named) -> Row:
     }
 
 
-def _packed_schema(fields: Sequence[SchemaField]) -> Packed:
-    digest = key_of(*(part for one in fields for part in (one.name, one.type))).hex()
-    rows = [{"name": one.name, "type": one.type, "own": caseless(one.name)} for one in fields]
-    return Packed.of(digest, (one.name for one in fields), {"fields": rows})
-
-
-PACKED_SCHEMAS = ObjectMemory(_packed_schema, _MOST_SCHEMAS)
-"""Schemas, packed."""
+def _schema_row(description: DatasetDescription) -> Row:
+    rows = [{"name": one.name, "type": one.type, "own": caseless(one.name)} for one in description.schema]
+    names = (one.name for one in description.schema)
+    return {"schema": schema_digest(description).hex(), **_packed(names, {"fields": rows})}
