@@ -125,6 +125,15 @@ def test_rows_of_lines_with_members_at_odd_places(line: bytes) -> None:
     assert_same(lines, lines)
 
 
+def test_ids_of_a_run_and_its_parent_may_be_the_same() -> None:
+    parents = ["a", "b", "c", "d", "c"]
+    events = [run_event("one", run_facets={"parent": {**PARENT, "run": {"runId": parent}}}) for parent in parents]
+    lines = [
+        line_of(event | {"run": event["run"] | {"runId": run}}) for event, run in zip(events, "aabcc", strict=True)
+    ]
+    assert_same(lines, lines[::-1])
+
+
 def test_an_event_that_came_twice_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     known, digests = KnownEvents(1 << 20), SeenDigests()
     lines = [line_of(again(EVENTS["a root"](), "2026-01-01", number)) for number in range(9)]
@@ -136,7 +145,7 @@ def test_an_event_that_came_twice_is_not_parsed_again(monkeypatch: pytest.Monkey
 
 
 def test_many_events_take_no_more_memory_than_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_events, "_MOST_ONCE", 5)
+    monkeypatch.setattr(known_events, "_MOST_SEEN", 5)
     kinds = [run_event(f"job {number}", written("silver", MANY)) for number in range(30)]
     lines = [line_of(again(event, "2026-01-01", time)) for time in range(3) for event in kinds for _ in "twice"]
     assert_same(lines, lines, most=50_000)

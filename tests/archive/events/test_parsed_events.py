@@ -49,7 +49,7 @@ def test_more_events_are_not_sorted_by_the_tasks_that_have_them() -> None:
     assert [LineFeatures(count, 1, 1, EVERYTHING).ordered for count in (250_000, 250_001)] == [True, False]
 
 
-def test_repeated_events_are_kept_once_with_their_text(spark: Any) -> None:
+def test_duplicate_events_are_removed_by_digest_and_the_payload_stays(spark: Any) -> None:
     with closing(CachedFrames()) as cache:
         lines = parsed(spark, f"id div {TASKS}", cache)
         kept = distinct_events(lines, cache).events.select("digest", "run", "payload").collect()

@@ -14,11 +14,11 @@ from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import Event, event_of, event_time
 from headwater.openlineage.reading.json_values import Memory, Part, canonical, digest_of, text
-from headwater.openlineage.reading.known_facets import ShortLine, shorten, stand_in, value_of, with_parts
+from headwater.openlineage.reading.known_facets import ShortLine, placeholder, shorten, value_of, with_parts
 
 _LONGEST = 1 << 14  # bytes of a line without the large facets that are known: longer ones seldom come again
 _BESIDE = 5_000  # bytes that the smallest template takes
-_MOST_ONCE = 100_000  # lines that came once
+_MOST_SEEN = 100_000  # lines that are known to have come, without a template
 _READS = 4  # events that are read in the time that it takes to make a template
 _UNTRIED = 5_000  # templates that are made before one is of use
 _SEPARATOR = b"\0"  # which JSON cannot have
@@ -28,7 +28,7 @@ _VARYING = re.compile(rb'("(?:eventTime|runId)":[ \t]*")([0-9A-Za-z:.+-]{1,200})
 _RUN_IDS = (("run", "runId"), *(("run", "facets", "parent", *of, "run", "runId") for of in ((), ("root",))))
 """Where ids of runs may be. The reader takes those of the run and of its parent, and takes nothing else from them."""
 
-_PUT_IN = re.compile(rb'"%s(value )?(\d+)"' % stand_in("").encode())
+_PLACEHOLDER = re.compile(rb'"%s(value )?(\d+)"' % placeholder("").encode())
 _OTHER_TIME = b"2000-01-01T00:00:00Z"
 
 
@@ -38,7 +38,7 @@ class EventTemplate:
 
     Args:
         event: the row, with all its lineage and schemas.
-        later: the microseconds from the time of the event to that of each of the row's datasets.
+        offsets: the microseconds from the time of the event to that of each of the row's datasets.
         pieces: the canonical text, between what is put in.
         places: what is put in, by its place among the values that differ and, behind these, the facets of the line.
         time: the place of the event's time among the values.
@@ -47,7 +47,7 @@ class EventTemplate:
     """
 
     event: Row
-    later: tuple[int, ...]
+    offsets: tuple[int, ...]
     pieces: tuple[bytes, ...]
     places: tuple[int, ...]
     time: int
@@ -68,14 +68,14 @@ class EventTemplate:
         parent = self.event["parent"]
         if parent is not None and self.parent is not None:
             parent = {**parent, "run": values[self.parent].decode()}
-        datasets = zip(self.event["datasets"], self.later, strict=True)
+        datasets = zip(self.event["datasets"], self.offsets, strict=True)
         return {
             **self.event,
             "digest": digest_of(payload).hex(),
             "at": at,
             "run": values[self.run].decode(),
             "parent": parent,
-            "datasets": [{**one, "at": at + later} for one, later in datasets],
+            "datasets": [{**one, "at": at + offset} for one, offset in datasets],
             "shapes": digests.new_of(digests.shapes, "shape", self.event["shapes"]),
             "schemas": digests.new_of(digests.schemas, "schema", self.event["schemas"]),
             "payload": payload.decode(),
@@ -119,7 +119,7 @@ class KnownEvents:
 
     def __init__(self, most: int) -> None:
         self._templates = Memory[EventTemplate | None](most)
-        self._once: set[int] = set()
+        self._seen: set[int] = set()
         self._reads_left = _READS * _UNTRIED
 
     def row(self, line: bytes, digests: SeenDigests) -> Row:
@@ -140,7 +140,7 @@ class KnownEvents:
                 return row
         event = event_of(value_of(line, short))
         row = row_of(event, digests)
-        if not cost and self._came_before(cut.key) and self._reads_left > 0:
+        if not cost and self._seen_before(cut.key) and self._reads_left > 0:
             self._remember(event, cut)
         return row
 
@@ -152,11 +152,11 @@ class KnownEvents:
         self._reads_left -= _READS
         self._templates.put(cut.key, made, 2 * len(cut.key) + _BESIDE)
 
-    def _came_before(self, key: bytes) -> bool:
-        before = hash(key) in self._once
-        if len(self._once) >= _MOST_ONCE:
-            self._once.clear()
-        self._once.add(hash(key))
+    def _seen_before(self, key: bytes) -> bool:
+        before = hash(key) in self._seen
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()
+        self._seen.add(hash(key))
         return before
 
 
@@ -165,20 +165,20 @@ def _template(event: Event, cut: CutLine) -> EventTemplate | None:
 
     That nothing does is shown by an event with other values, which is read as a whole.
     """
-    stand_ins = [stand_in(f"value {place}") for place in range(len(cut.values))]
-    marked = cut.with_values([one.encode() for one in stand_ins])
+    placeholders = [placeholder(f"value {place}") for place in range(len(cut.values))]
+    marked = cut.with_values([one.encode() for one in placeholders])
     value = with_parts(marked, cut.short.parts)
-    places = {name: place for place, name in enumerate(stand_ins)}
+    places = {name: place for place, name in enumerate(placeholders)}
     time = places.pop(text(value, "eventTime"), None)
     run, parent, _ = (places.pop(text(value, *path), None) for path in _RUN_IDS)
     if time is None or run is None or places or event.renames:  # a rename is in the row with its time
         return None
-    pieces = _PUT_IN.split(canonical(orjson.loads(marked)))
+    pieces = _PLACEHOLDER.split(canonical(orjson.loads(marked)))
     numbered = zip(pieces[1::3], pieces[2::3], strict=True)
-    put_in = [int(number) + (0 if kind else len(stand_ins)) for kind, number in numbered]
-    others = [_OTHER_TIME if place == time else b"%d" % place for place in range(len(stand_ins))]
+    put_in = [int(number) + (0 if kind else len(placeholders)) for kind, number in numbered]
+    others = [_OTHER_TIME if place == time else b"%d" % place for place in range(len(placeholders))]
     other = row_of(event_of(with_parts(cut.with_values(others), cut.short.parts)), SeenDigests())
-    later = tuple(one["at"] - other["at"] for one in other["datasets"])
-    made = EventTemplate(other, later, tuple(pieces[::3]), tuple(put_in), time, run, parent)
+    offsets = tuple(one["at"] - other["at"] for one in other["datasets"])
+    made = EventTemplate(other, offsets, tuple(pieces[::3]), tuple(put_in), time, run, parent)
     same = made.row(cut.values, cut.facets, SeenDigests()) == row_of(event, SeenDigests())
     return made if same else None

@@ -63,20 +63,20 @@ class KnownFacets:
 
 
 _KNOWN = KnownFacets(_MOST)
-_NAME = token_hex(16)  # of strings that stand for parts of a line, which nobody can have written
+_NAME = token_hex(16)  # of placeholders: nobody can have written it
 
 
-def stand_in(part: object) -> str:
+def placeholder(part: object) -> str:
     """A string that stands for a part of a line, and is in no line."""
     return f"{_NAME} {part}"
 
 
 class ShortLine(NamedTuple):
-    """A line with a string in place of each large facet that came before.
+    """A line with a placeholder for each large facet that came before.
 
     Args:
-        text: the line with these strings, which are JSON as the line is.
-        parts: the facets, by their strings.
+        text: the line with placeholders, which are strings of JSON.
+        parts: the facets, by placeholder.
         digests: those of the facets, one after the other.
         others: where the line itself has large facets that did not come before.
     """
@@ -88,7 +88,7 @@ class ShortLine(NamedTuple):
 
 
 def shorten(line: bytes, known_facets: KnownFacets = _KNOWN) -> ShortLine:
-    """Put strings in place of the large facets of a line that came before."""
+    """Put placeholders for the large facets of a line that came before."""
     pieces: list[bytes] = []
     parts: dict[str, Part] = {}
     digests: list[bytes] = []
@@ -98,7 +98,7 @@ def shorten(line: bytes, known_facets: KnownFacets = _KNOWN) -> ShortLine:
         # Whatever the place in the line is, what follows is a value: an unescaped quote and a colon are before it.
         begin = at = found.end()
         if facet := known_facets.at(line, begin):
-            name = stand_in(len(parts))
+            name = placeholder(len(parts))
             pieces += (line[done:begin], b'"%s"' % name.encode())
             parts[name] = facet.part
             digests.append(facet.digest)
@@ -154,7 +154,7 @@ def _raw_of(facet: Any, line: bytes, begins: list[int]) -> bytes:
 
 
 def with_parts(text: bytes, parts: Mapping[str, Part]) -> Any:
-    """The value of a text with facets in place of their strings; None where one is elsewhere, or it is no JSON."""
+    """The value of a text with facets for placeholders; None where one is not at a facet, or the text is no JSON."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
